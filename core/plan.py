@@ -1,0 +1,83 @@
+"""A run's plan: the workflow and the agent library resolved once, into frozen values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from core.agent import AgentDefinition
+from core.config import Budget, OnMissingState, OnParallelError, OpencodeDefaults
+from core.json_types import JsonObject
+from core.state import MergeRule, Phase
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a turn stands in the workflow file: phase, index of the group, index of the entry (from 0)."""
+
+    phase: Phase
+    group: int
+    entry: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedTurn:
+    """One agent at one place. `label` tells the same agent's turns of a group apart (`vera`, `vera 2`)."""
+
+    place: Place
+    label: str
+    agent: AgentDefinition
+    backend: str
+    model: str | None
+    timeout: float
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedGroup:
+    """One enabled group with everything resolved. `timeout` None: no limit of its own (seconds)."""
+
+    phase: Phase
+    index: int
+    name: str
+    mode: Literal["sequential", "parallel"]
+    turns: tuple[PlannedTurn, ...]
+    max_parallel: int
+    timeout: float | None
+    on_error: OnParallelError
+    merge_rules: Mapping[str, MergeRule] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlan:
+    """Everything a run needs to know, decided before anything starts."""
+
+    workflow_name: str
+    workflow_path: Path | None
+    workflow_json: bytes
+    workdir: Path
+    log_dir: Path
+    preparation: tuple[PlannedGroup, ...]
+    loop: tuple[PlannedGroup, ...]
+    finalization: tuple[PlannedGroup, ...]
+    end_state_condition: str
+    max_loops: int
+    max_parallel: int
+    retries: int
+    finalize_on_abort: bool
+    on_missing_state: OnMissingState
+    budget: Budget
+    max_prompt_bytes: int | None
+    opencode_defaults: OpencodeDefaults
+    initial_payload: JsonObject
+
+    def groups(self, phase: Phase) -> tuple[PlannedGroup, ...]:
+        """The groups of a phase, in order."""
+        return {"preparation": self.preparation, "loop": self.loop, "finalization": self.finalization}[phase]
+
+    @property
+    def turns(self) -> tuple[PlannedTurn, ...]:
+        """Every planned turn of all phases, in the order of the file."""
+        groups = (*self.preparation, *self.loop, *self.finalization)
+        return tuple(turn for group in groups for turn in group.turns)
