@@ -1,4 +1,4 @@
-"""The state that agents share, the updates they return, and how updates become the next state.
+"""The state that agents share, the updates they return, and what a merge of them says (see `core.merge`).
 
 A state is an immutable snapshot: nothing here changes a payload in place, so the same objects may be
 shared between states, threads and views. Rules of the merge: docs/file-format.md, "Merge rules".
@@ -81,7 +81,12 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class MergeResult:
-    """The next state, and every conflict on the way to it."""
+    """The next state, and every conflict on the way to it.
+
+    `error_path` is the path of the first conflict whose rule is `error`: the run ends with
+    `merge_conflict:<path>`. The state is then what `last` would have made.
+    """
 
     state: WorkflowState
     conflicts: tuple[Conflict, ...] = ()
+    error_path: str | None = None
