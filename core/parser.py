@@ -1,0 +1,435 @@
+"""An agent's final text -> its state update, or what is wrong with it.
+
+The update is the last valid `<state_update>{…}</state_update>` of the text, else the last valid JSON object
+in a code fence that has one of the keys of an update. Nothing here raises on what an agent wrote, and the
+time is linear in the text, however hostile: the search goes from the end, tries a bounded number of places,
+and stops when its budget is used up.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import jsonyx
+from jsonyx.allow import COMMENTS, TRAILING_COMMA
+
+from core.json_types import JsonObject, JsonValue
+from core.state import StateUpdate
+
+OPENING = "<state_update>"
+CLOSING = "</state_update>"
+FENCE = "```"
+MAX_DEPTH = 200
+"""Objects and lists inside each other; deeper updates are refused."""
+
+_KNOWN = ("is_complete", "termination_reason", "payload")
+_PROTECTED = ("current_phase", "iteration", "meta")
+_MAX_PLACES = 32
+"""Places that may hold an update, tried from the end of the text."""
+_LARGEST_INTEGER = 2**63 - 1
+
+_FENCED_OBJECT = re.compile(r"```[ \t]*(?:json[c5]?)?[ \t\r\n]*(?=\{)", re.IGNORECASE)
+_OPENING_FENCE_LINE = re.compile(r"```[^\n`{]*")
+_INSIDE_TAG = re.compile(r"\s*(?:\{|```|\Z)")
+_STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*("|\\?\Z)', re.DOTALL)
+"""A JSON string; without a closing quote it reaches to the end of the text, so nothing is read twice."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_WRITTEN = re.compile(r"\b(?:wrote|written|saved?|created?|stored|updated?)\b", re.IGNORECASE)
+_A_FILE = re.compile(r"\.json\b|\.md\b|\.txt\b|\bfile\b", re.IGNORECASE)
+
+
+class UpdateProblemKind(StrEnum):
+    """Why a text gives no update."""
+
+    MISSING = "missing"
+    FENCED = "fenced"
+    TRUNCATED = "truncated"
+    WRITTEN_TO_FILE = "written_to_file"
+    BAD_JSON = "bad_json"
+    NOT_AN_OBJECT = "not_an_object"
+    TOO_DEEP = "too_deep"
+    BAD_FIELD = "bad_field"
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateProblem:
+    """Why a text gives no update: `message` for a person, `advice` for the agent that is to correct it."""
+
+    kind: UpdateProblemKind
+    message: str
+    advice: str
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedUpdate:
+    """An update, and what a person should know about how it was read, a sentence each."""
+
+    update: StateUpdate
+    notes: tuple[str, ...] = ()
+
+
+def parse_update(text: str) -> ParsedUpdate | UpdateProblem:
+    """The update in an agent's final text, or why there is none. Never raises, whatever the text."""
+    tagged = _last_tagged(text)
+    if isinstance(tagged, ParsedUpdate):
+        return tagged
+    fenced = _last_fenced(text)
+    if isinstance(fenced, ParsedUpdate):
+        return fenced
+    return tagged or fenced or _nothing_found(text)
+
+
+def apply_authority(parsed: ParsedUpdate, may_complete: bool, who: str) -> ParsedUpdate:
+    """The update as it counts: `is_complete: true` is taken out, with a note, where `who` may not say so.
+
+    It then says nothing about completion, so that it has no vote under the merge rules `all` and `any`.
+    """
+    if may_complete or parsed.update.is_complete is not True:
+        return parsed
+    note = (
+        f"{who} said that the work is complete. This was ignored: only agents with `can_complete: true`, or "
+        "with the role auditor, approver, finalizer or finalization, can complete a loop."
+    )
+    return replace(parsed, update=replace(parsed.update, is_complete=None), notes=(*parsed.notes, note))
+
+
+# --- where the update is ------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Budget:
+    """What a search may still read, so that no text makes it more than linear."""
+
+    characters: int
+    strings: int
+
+    @classmethod
+    def for_text(cls, text: str) -> _Budget:
+        return cls(characters=100_000 + 4 * len(text), strings=2_000 + len(text) // 4)
+
+    @property
+    def used_up(self) -> bool:
+        return self.characters < 0 or self.strings < 0
+
+
+def _last_tagged(text: str) -> ParsedUpdate | UpdateProblem | None:
+    """The last valid tagged update; else what is wrong with the last tag; None: there is no tag."""
+    last_close = text.rfind(CLOSING)
+    problem = _unclosed(text, last_close)
+    found: ParsedUpdate | None = None
+    found_end = -1
+    budget = _Budget.for_text(text)
+    opened = last_close
+    end = last_close
+    for _ in range(_MAX_PLACES if last_close != -1 else 0):
+        before = opened
+        opened = text.rfind(OPENING, 0, before)
+        if opened == -1 or budget.used_up:
+            break
+        start = opened + len(OPENING)
+        nearest = text.find(CLOSING, start, before)
+        end = end if nearest == -1 else nearest
+        if found is None:
+            read, read_end = _read_between(text, start, end, CLOSING, budget)
+            if isinstance(read, ParsedUpdate):
+                found, found_end = read, read_end
+                if found_end == last_close:
+                    break
+            elif problem is None:
+                problem = read
+        else:
+            # What was found may stand in a string of an update around it: the outer one is meant.
+            outer_end = _end_outside_strings(text, start, CLOSING, budget)
+            if outer_end > found_end:
+                outer = _read_block(text[start:outer_end])
+                if isinstance(outer, ParsedUpdate):
+                    found, found_end = outer, outer_end
+    if found is not None and problem is not None:
+        note = f"A later state update could not be used, so the one before it counts. {problem.message}"
+        return replace(found, notes=(*found.notes, note))
+    return found or problem
+
+
+def _unclosed(text: str, last_close: int) -> UpdateProblem | None:
+    """The problem of a tag that was opened after the last closing tag, unless it is only talked about."""
+    opened = text.rfind(OPENING)
+    if opened <= last_close or not _INSIDE_TAG.match(text, opened + len(OPENING)):
+        return None
+    return UpdateProblem(
+        UpdateProblemKind.TRUNCATED,
+        "The state update was cut off: it begins, but its closing tag is missing.",
+        f"Your answer began {OPENING} but never reached {CLOSING}: it was cut off. Send the state update "
+        "again, complete and shorter. Send only what changes in the payload, and no other text.",
+    )
+
+
+def _last_fenced(text: str) -> ParsedUpdate | UpdateProblem | None:
+    """The last valid fenced update; else what is wrong with the last fenced object; None: there is none."""
+    problem: UpdateProblem | None = None
+    budget = _Budget.for_text(text)
+    position = len(text)
+    places = 0
+    while places < _MAX_PLACES and not budget.used_up:
+        position = text.rfind(FENCE, 0, position)
+        if position == -1:
+            break
+        fence = _FENCED_OBJECT.match(text, position)
+        budget.strings -= 1
+        if not fence:
+            continue
+        places += 1
+        end = text.find(FENCE, fence.end())
+        if end == -1:
+            problem = problem or _fence_problem("It was cut off before the end of the fence.")
+            continue
+        read, _ = _read_between(text, fence.end(), end, FENCE, budget, must_have_key=True)
+        if isinstance(read, ParsedUpdate):
+            note = f"The state update was in a code fence instead of {OPENING} tags."
+            return replace(read, notes=(*read.notes, note))
+        problem = problem or _fence_problem(read.message)
+    return problem
+
+
+def _fence_problem(what: str) -> UpdateProblem:
+    return UpdateProblem(
+        UpdateProblemKind.FENCED,
+        f"The agent wrote JSON in a code fence instead of a tagged state update. {what}",
+        f"Your answer has JSON in a code fence, but no usable state update. {what} Put the update between "
+        f"{OPENING} and {CLOSING}, without a code fence.",
+    )
+
+
+def _nothing_found(text: str) -> UpdateProblem:
+    """Why there is not even a try: perhaps it is in a file, or bare."""
+    tail = text[-20_000:]
+    if "state" in tail.lower() and _WRITTEN.search(tail) and _A_FILE.search(tail):
+        return UpdateProblem(
+            UpdateProblemKind.WRITTEN_TO_FILE,
+            "There is no state update in the answer. The agent seems to have written it to a file.",
+            "Your answer has no state update; it seems that you wrote it to a file. OpenLoop does not read "
+            f"files. Repeat the update in your answer, between {OPENING} and {CLOSING}.",
+        )
+    if not text.strip():
+        message = "The agent answered with an empty text."
+        advice = "Your answer was empty."
+    elif tail.rstrip().endswith("}") and any(f'"{key}"' in tail for key in _KNOWN):
+        message = "The agent wrote JSON, but not between state update tags."
+        advice = "Your answer has JSON, but not between tags, so it does not count."
+    else:
+        message = "There is no state update in the agent's answer."
+        advice = "Your answer has no state update."
+    return UpdateProblem(
+        UpdateProblemKind.MISSING,
+        message,
+        f"{advice} End your answer with one JSON object between {OPENING} and {CLOSING}.",
+    )
+
+
+def _read_between(
+    text: str, start: int, end: int, terminator: str, budget: _Budget, *, must_have_key: bool = False
+) -> tuple[ParsedUpdate | UpdateProblem, int]:
+    """Read from `start` to `end`, else to where `terminator` stands outside of the JSON's strings."""
+    budget.characters -= end - start
+    read = _read_block(text[start:end], must_have_key=must_have_key)
+    if isinstance(read, ParsedUpdate):
+        return read, end
+    further = _end_outside_strings(text, start, terminator, budget)
+    if further <= end:
+        return read, end
+    budget.characters -= further - start
+    return _read_block(text[start:further], must_have_key=must_have_key), further
+
+
+def _end_outside_strings(text: str, start: int, terminator: str, budget: _Budget) -> int:
+    """Where `terminator` first stands outside of JSON strings after `start`; -1: nowhere, or too costly."""
+    end = text.find(terminator, start)
+    budget.characters -= max(end - start, 0)
+    for string in _STRING.finditer(text, start):
+        if end == -1 or string.start() > end:
+            break
+        budget.strings -= 1
+        if budget.used_up or not string[1]:
+            return -1
+        if string.end() > end:
+            budget.characters -= string.end() - end
+            end = text.find(terminator, string.end())
+    return end
+
+
+# --- what it says -------------------------------------------------------------------------------------
+
+
+class _RefusedJsonError(ValueError):
+    """JSON that reads well but cannot be a state; the message is for a person."""
+
+
+def _unique_keys(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in members if names.count(name) > 1)
+        raise _RefusedJsonError(f"The key {_shortened(repr(twice))} stands twice in one object.")
+    return members
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise _RefusedJsonError(f"The number {_shortened(digits)} is too large.")
+    return number
+
+
+def _whole(digits: str) -> int | float:
+    """Whole numbers beyond 64 bits become floating point, as in most JSON readers."""
+    if len(digits) < 19:
+        return int(digits)
+    if len(digits) > 400:
+        raise _RefusedJsonError(f"The number {_shortened(digits)} is too large.")
+    number = int(digits)
+    return number if abs(number) <= _LARGEST_INTEGER else _finite(digits)
+
+
+_HOOKS: dict[str, Callable[..., object]] = {"object": _unique_keys, "float": _finite, "int": _whole}
+_STRICT = jsonyx.Decoder(hooks=_HOOKS)
+_TOLERANT = jsonyx.Decoder(allow=COMMENTS | TRAILING_COMMA, hooks=_HOOKS)
+
+
+def _read_block(block: str, *, must_have_key: bool = False) -> ParsedUpdate | UpdateProblem:
+    """The update that one block of text is."""
+    notes: list[str] = []
+    block = block.strip("\ufeff \t\r\n")
+    if block.startswith(FENCE):
+        inner = _OPENING_FENCE_LINE.sub("", block, count=1)
+        block = inner.strip().removesuffix(FENCE).strip()
+        notes.append("The state update had a code fence inside its tags.")
+    if not block.isascii() and _SURROGATE.search(block):
+        block = _SURROGATE.sub("\ufffd", block)
+        notes.append("Characters that are not valid text were replaced in the state update.")
+    if not block:
+        return _bad_json("It is empty.")
+    try:
+        try:
+            value: JsonValue = _STRICT.loads(block)
+        except jsonyx.JSONSyntaxError:
+            value = _TOLERANT.loads(block)
+            notes.append("Comments or trailing commas in the state update were accepted.")
+    except jsonyx.JSONSyntaxError as error:
+        return _bad_json(_where(block, error))
+    except _RefusedJsonError as error:
+        return _bad_json(str(error))
+    except RecursionError:
+        return _too_deep()
+    if not isinstance(value, dict):
+        return UpdateProblem(
+            UpdateProblemKind.NOT_AN_OBJECT,
+            f"The state update is {_type_name(value)}, not a JSON object.",
+            f"Your state update is {_type_name(value)}. It must be one JSON object, in curly braces.",
+        )
+    if block.count("{") + block.count("[") > MAX_DEPTH and _depth_exceeds(value, MAX_DEPTH):
+        return _too_deep()
+    if must_have_key and not any(key in value for key in _KNOWN):
+        return _bad_field("It has none of the keys is_complete, termination_reason and payload.")
+    return _envelope(value, notes)
+
+
+def _envelope(value: JsonObject, notes: list[str]) -> ParsedUpdate | UpdateProblem:
+    """Check the three fields; move unknown keys into the payload and leave out protected ones."""
+    is_complete = value.get("is_complete")
+    if is_complete is not None and not isinstance(is_complete, bool):
+        return _bad_field(
+            f"is_complete must be true or false without quotes, but it is {_type_name(is_complete)}."
+        )
+    reason = value.get("termination_reason")
+    if reason is not None and not isinstance(reason, str):
+        return _bad_field(f"termination_reason must be a text or null, but it is {_type_name(reason)}.")
+    payload = value.get("payload")
+    if payload is not None and not isinstance(payload, dict):
+        return _bad_field(f"payload must be a JSON object, but it is {_type_name(payload)}.")
+    ignored = [key for key in _PROTECTED if key in value]
+    if ignored:
+        notes.append(f"Agents cannot change {_listed(ignored)}: ignored.")
+    unknown = {key: entry for key, entry in value.items() if key not in _KNOWN and key not in _PROTECTED}
+    if unknown:
+        moved = [key for key in unknown if payload is None or key not in payload]
+        doubled = [key for key in unknown if key not in moved]
+        if moved:
+            notes.append(f"Not a field of a state update, so moved into payload: {_listed(moved)}.")
+        if doubled:
+            notes.append(f"Ignored, because payload has the same key: {_listed(doubled)}.")
+        payload = {**unknown, **(payload or {})}
+    return ParsedUpdate(StateUpdate(is_complete, reason, payload), tuple(notes))
+
+
+def _depth_exceeds(value: JsonValue, limit: int) -> bool:
+    """Whether objects and lists stand more than `limit` deep in each other; level by level, no recursion."""
+    level: list[dict[str, JsonValue] | list[JsonValue]] = [value] if isinstance(value, (dict, list)) else []
+    for _ in range(limit):
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, (dict, list))
+        ]
+    return bool(level)
+
+
+def _too_deep() -> UpdateProblem:
+    return UpdateProblem(
+        UpdateProblemKind.TOO_DEEP,
+        f"The state update is nested more than {MAX_DEPTH} levels deep.",
+        f"Your state update is nested too deeply. Use at most {MAX_DEPTH} levels of objects and lists.",
+    )
+
+
+def _bad_field(what: str) -> UpdateProblem:
+    return UpdateProblem(
+        UpdateProblemKind.BAD_FIELD,
+        f"The state update has a wrong field: {what}",
+        f"Your state update is JSON, but {what}",
+    )
+
+
+def _bad_json(what: str) -> UpdateProblem:
+    return UpdateProblem(
+        UpdateProblemKind.BAD_JSON,
+        f"The state update is not valid JSON. {what}",
+        f"Your state update is not valid JSON. {what} Write keys and texts in double quotes, line breaks "
+        r"inside texts as \n, quotes inside texts as \", and no NaN or Infinity.",
+    )
+
+
+def _where(block: str, error: jsonyx.JSONSyntaxError) -> str:
+    """Line, column and a piece of the text around an error."""
+    line, column = error.lineno or 1, error.colno
+    start = 0
+    for _ in range(line - 1):
+        start = block.find("\n", start) + 1
+    place = start + column - 1
+    near = block[max(start, place - 20) : place + 20].split("\n")[0]
+    words = f"Line {line}, column {column}: {error.msg}"
+    return f"{words}, near {near!r}." if near else f"{words}."
+
+
+def _type_name(value: JsonValue) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if value is None:
+        return "null"
+    if isinstance(value, str):
+        return f"the text {_shortened(repr(value))}"
+    if isinstance(value, (int, float)):
+        return "a number"
+    return "an object" if isinstance(value, dict) else "a list"
+
+
+def _listed(keys: list[str]) -> str:
+    shown = ", ".join(f"`{_shortened(key)}`" for key in keys[:8])
+    return shown if len(keys) <= 8 else f"{shown} and {len(keys) - 8} more"
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 40 else f"{text[:37]}…"
