@@ -30,6 +30,7 @@ _KNOWN = ("is_complete", "termination_reason", "payload")
 _PROTECTED = ("current_phase", "iteration", "meta")
 _MAX_PLACES = 32
 """Places that may hold an update, tried from the end of the text."""
+_MAX_FENCES = 2_000
 _LARGEST_INTEGER = 2**63 - 1
 
 _FENCED_OBJECT = re.compile(r"```[ \t]*(?:json[c5]?)?[ \t\r\n]*(?=\{)", re.IGNORECASE)
@@ -173,12 +174,11 @@ def _last_fenced(text: str) -> ParsedUpdate | UpdateProblem | None:
     budget = _Budget.for_text(text)
     position = len(text)
     places = 0
-    while places < _MAX_PLACES and not budget.used_up:
+    for _ in range(_MAX_FENCES):
         position = text.rfind(FENCE, 0, position)
-        if position == -1:
+        if position == -1 or places == _MAX_PLACES or budget.used_up:
             break
         fence = _FENCED_OBJECT.match(text, position)
-        budget.strings -= 1
         if not fence:
             continue
         places += 1
@@ -235,7 +235,7 @@ def _read_between(
     """Read from `start` to `end`, else to where `terminator` stands outside of the JSON's strings."""
     budget.characters -= end - start
     read = _read_block(text[start:end], must_have_key=must_have_key)
-    if isinstance(read, ParsedUpdate):
+    if isinstance(read, ParsedUpdate) or text.find(terminator, end + 1) == -1:
         return read, end
     further = _end_outside_strings(text, start, terminator, budget)
     if further <= end:
