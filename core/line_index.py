@@ -1,0 +1,296 @@
+"""Lines of a file that grows, without holding the file: any window of lines in microseconds.
+
+The index keeps one number for every 32 KiB of file (the newlines before it), so ten million lines cost a few
+hundred kilobytes. It follows a file that does not exist yet, grows, is truncated or replaced. Indexing is done in
+slices, by whichever thread calls `advance`; reading is safe from another thread meanwhile.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import threading
+from array import array
+from bisect import bisect_left
+from dataclasses import dataclass, field
+from pathlib import Path
+
+STRIDE = 32 * 1024
+SLICE = 256 * 1024
+CLIP = 4096
+"""Bytes that are read of a long line."""
+_WINDOW = 64 * 1024
+_MARK_ROOM = 256
+"""A line's mark is within this many bytes of its start."""
+
+
+@dataclass(slots=True)
+class Marks:
+    """Lines that a pattern marked: `lines[i]` is the line, `values[i]` the number in the pattern's group 1,
+    `totals[i]` the sum of the values before it."""
+
+    lines: array[int] = field(default_factory=lambda: array("Q"))
+    values: array[int] = field(default_factory=lambda: array("I"))
+    totals: array[int] = field(default_factory=lambda: array("Q"))
+
+    def append(self, line: int, value: int) -> None:
+        """Add a mark; `lines` grows last, so a reader that saw it finds the rest."""
+        total = self.totals[-1] + self.values[-1] if self.totals else 0
+        self.totals.append(total)
+        self.values.append(value)
+        self.lines.append(line)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSnapshot:
+    """What is known of the file at one moment. `generation` changes when earlier lines are no longer valid."""
+
+    generation: int
+    lines: int
+    size: int
+    """Bytes indexed."""
+    marks: Marks
+    mark_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    """One line as bytes, without its newline. `clipped`: how many bytes more the line has."""
+
+    number: int
+    offset: int
+    data: bytes
+    clipped: int = 0
+
+
+class LineIndex:
+    """The lines of `path`. `mark`: a pattern, found at the start of lines only, whose group 1 is a number."""
+
+    def __init__(self, path: Path, mark: re.Pattern[bytes] | None = None) -> None:
+        self.path = path
+        self._mark = mark
+        self._advancing = threading.Lock()
+        self._lock = threading.Lock()
+        self._generation = 0
+        self._forget()
+
+    def _forget(self) -> None:
+        self._counts = array("Q", [0])
+        self._newlines = 0
+        self._size = 0
+        self._last_start = 0
+        self._tail = b""
+        self._identity: tuple[int, int] | None = None
+        self._marks = Marks()
+        self._generation += 1
+
+    # --- indexing ---------------------------------------------------------------------------------------
+
+    def behind(self) -> int:
+        """Bytes of the file that are not indexed; -1 when what is indexed is no longer there. Cheap."""
+        try:
+            status = self.path.stat()
+        except OSError:
+            return -1 if self._size else 0
+        if status.st_size < self._size or self._identity not in (None, (status.st_dev, status.st_ino)):
+            return -1
+        return status.st_size - self._size
+
+    def advance(self, max_bytes: int = SLICE) -> bool:
+        """Index up to `max_bytes` more. Whether more is left to do. Returns at once when a thread is at it."""
+        if not self._advancing.acquire(blocking=False):
+            return True
+        try:
+            return self._advance(max_bytes)
+        finally:
+            self._advancing.release()
+
+    def _advance(self, max_bytes: int) -> bool:
+        try:
+            file = self.path.open("rb", buffering=0)
+        except OSError:
+            if self._size:
+                with self._lock:
+                    self._forget()
+            return False
+        with file:
+            status = os.fstat(file.fileno())
+            identity = (status.st_dev, status.st_ino)
+            if self._size and not self._continues(file, identity, status.st_size):
+                with self._lock:
+                    self._forget()
+            self._identity = identity
+            limit = min(status.st_size, self._size + max_bytes)
+            while self._size < limit:
+                file.seek(self._size)
+                data = file.read(min(SLICE, limit - self._size))
+                if not data:
+                    return False
+                held = self._held_back(data)
+                if held == len(data):
+                    if self._size + held >= status.st_size:
+                        return False
+                    data += file.read(_MARK_ROOM)
+                    held = 0
+                self._take(data[: len(data) - held] if held else data)
+            return self._size < status.st_size
+
+    def _continues(self, file: io.FileIO, identity: tuple[int, int], size: int) -> bool:
+        """Whether the file is the one that was indexed, as far as that can be seen cheaply."""
+        if size < self._size or self._identity != identity:
+            return False
+        file.seek(self._size - len(self._tail))
+        return file.read(len(self._tail)) == self._tail
+
+    def _held_back(self, data: bytes) -> int:
+        """Bytes at the end of `data` that may be half a mark and must be seen together with what follows."""
+        if self._mark is None:
+            return 0
+        start = data.rfind(b"\x1e", max(0, len(data) - _MARK_ROOM))
+        if start < 0 or data.find(b"\n", start) >= 0:
+            return 0
+        return len(data) - start
+
+    def _take(self, data: bytes) -> None:
+        """Count the newlines of the next bytes of the file."""
+        start, end = self._size, self._size + len(data)
+        counts: list[int] = []
+        newlines, position = self._newlines, start
+        while position < end:
+            stop = min(end, (position // STRIDE + 1) * STRIDE)
+            newlines += data.count(b"\n", position - start, stop - start)
+            position = stop
+            if stop % STRIDE == 0:
+                counts.append(newlines)
+        marks = self._marks_of(data) if self._mark is not None and b"\x1e" in data else []
+        last = data.rfind(b"\n")
+        with self._lock:
+            self._counts.extend(counts)
+            for line, value in marks:
+                self._marks.append(line, value)
+            self._newlines = newlines
+            if last >= 0:
+                self._last_start = start + last + 1
+            self._tail = (self._tail + data[-32:])[-32:]
+            self._size = end
+
+    def _marks_of(self, data: bytes) -> list[tuple[int, int]]:
+        assert self._mark is not None
+        found: list[tuple[int, int]] = []
+        line, position = self._newlines, 0
+        for match in self._mark.finditer(data):
+            line += data.count(b"\n", position, match.start())
+            position = match.start()
+            value = int(match[1][:9])
+            if value:
+                found.append((line, value))
+        return found
+
+    # --- reading ----------------------------------------------------------------------------------------
+
+    def snapshot(self) -> IndexSnapshot:
+        """What is known now."""
+        with self._lock:
+            lines = self._newlines + (1 if self._size > self._last_start else 0)
+            return IndexSnapshot(self._generation, lines, self._size, self._marks, len(self._marks.lines))
+
+    def read(self, first: int, count: int, clip: int = CLIP) -> list[LogLine]:
+        """Lines `first` to `first + count` of what is indexed, fewer at the end; [] when the file is gone.
+
+        Of a line longer than `clip` bytes its beginning is read; of a progress bar (carriage returns) what is
+        after the last of them.
+        """
+        known = self.snapshot()
+        last = min(first + count, known.lines)
+        if first < 0 or first >= last:
+            return []
+        try:
+            with self.path.open("rb", buffering=0) as file:
+                return self._read(file, first, last, known.size, clip)
+        except OSError:
+            return []
+
+    def _read(self, file: io.FileIO, first: int, last: int, size: int, clip: int) -> list[LogLine]:
+        result: list[LogLine] = []
+        base = self._line_start(file, first)
+        buffer = _read_at(file, base, min(_WINDOW, size - base))
+        position, number = 0, first
+        while number < last:
+            end = buffer.find(b"\n", position)
+            start = base + position
+            if end < 0 and base + len(buffer) < size:
+                if position:
+                    base, position = start, 0
+                    buffer = _read_at(file, base, min(_WINDOW, size - base))
+                    if not buffer:
+                        break
+                    continue
+                stop = self._line_start(file, number + 1) - 1 if number + 1 <= self._newlines else size
+                result.append(_clipped(file, number, start, buffer, stop - start, clip))
+                base = stop + 1
+                buffer = _read_at(file, base, min(_WINDOW, max(0, size - base)))
+            else:
+                end = len(buffer) if end < 0 else end
+                if end - position > clip:
+                    line = buffer[position:end]
+                    result.append(_clipped(file, number, start, line, end - position, clip))
+                else:
+                    result.append(LogLine(number, start, buffer[position:end]))
+                position = end + 1
+            number += 1
+        return result
+
+    def line_at(self, offset: int) -> int:
+        """The number of the line that holds the byte at `offset`."""
+        with self._lock:
+            stride = min(offset // STRIDE, len(self._counts) - 1)
+            before = self._counts[stride]
+        try:
+            with self.path.open("rb", buffering=0) as file:
+                return before + _read_at(file, stride * STRIDE, offset - stride * STRIDE).count(b"\n")
+        except OSError:
+            return before
+
+    def _line_start(self, file: io.FileIO, line: int) -> int:
+        if line == 0:
+            return 0
+        with self._lock:
+            stride = bisect_left(self._counts, line) - 1
+            wanted = line - self._counts[stride]
+        data = _read_at(file, stride * STRIDE, STRIDE)
+        return stride * STRIDE + _nth_newline(data, wanted) + 1
+
+
+def _read_at(file: io.FileIO, offset: int, length: int) -> bytes:
+    file.seek(offset)
+    return file.read(length)
+
+
+def _nth_newline(data: bytes, wanted: int) -> int:
+    """Where the `wanted`-th newline (from 1) of `data` is; its end when there are fewer."""
+    low, high = 0, len(data)
+    while high - low > 512:
+        middle = (low + high) // 2
+        here = data.count(b"\n", low, middle)
+        if here < wanted:
+            wanted -= here
+            low = middle
+        else:
+            high = middle
+    position = low - 1
+    for _ in range(wanted):
+        position = data.find(b"\n", position + 1)
+        if position < 0:
+            return len(data)
+    return position
+
+
+def _clipped(file: io.FileIO, number: int, start: int, head: bytes, length: int, clip: int) -> LogLine:
+    length = max(0, length)
+    tail = _read_at(file, start + max(0, length - clip), min(clip, length))
+    shown = tail.rstrip(b"\r").rpartition(b"\r")
+    if shown[1]:
+        mark = head[: head.find(b"\t", 0, _MARK_ROOM) + 1] if head.startswith(b"\x1e") else b""
+        return LogLine(number, start, mark + shown[2])
+    return LogLine(number, start, head[:clip], max(0, length - clip))

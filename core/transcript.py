@@ -1,0 +1,501 @@
+"""A turn's output, rendered for a person, as a file that only grows: `transcript.log`.
+
+The file is UTF-8 lines. A line that begins with U+001E is structured: the mark, one character of `Kind`,
+milliseconds since the epoch (left out where the line continues the one above), optionally U+001F and the
+agent's name, a tab, the text. Every other line is plain: the result of the tool call above it, further lines
+of a text, or what a plain program printed. A header that folds (`FOLDING`) carries the number of result lines
+below it as the first field of its text, so that a view finds its folds without reading the results.
+
+Nothing an agent prints can pass for structure: U+001E in its bytes becomes U+241E. Whole chunks of plain output
+go through without work per line.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol
+
+from core.backends.base import (
+    ErrorReported,
+    NoiseSeen,
+    OutputEvent,
+    ReasoningSaid,
+    SessionOpened,
+    StepFinished,
+    StepStarted,
+    TextSaid,
+    ToolUsed,
+)
+from core.events import AttemptKind
+from core.json_types import JsonValue
+from core.state import StateUpdate
+
+MARK = b"\x1e"
+NAME_MARK = b"\x1f"
+_MARK_SHOWN = "\u241e".encode()
+_NAME_LIMIT = 40
+
+FOLD_HEADER = re.compile(rb"\x1e[oxj][0-9]*(?:\x1f[^\t\n]*)?\t([0-9]+)\t")
+"""A header that folds; group 1 is the number of result lines below it."""
+HEADER = re.compile(rb"\x1e(?:[oxj][0-9]*(?:\x1f[^\t\n]*)?\t[0-9]+|[a-z][0-9]*(?:\x1f[^\t\n]*)?)\t")
+"""What a reader does not see of a structured line."""
+
+
+class Kind(StrEnum):
+    """What a structured line is."""
+
+    OUTPUT = "p"
+    TEXT = "t"
+    REASONING = "r"
+    STEP = "s"
+    TOOL = "o"
+    TOOL_FAILED = "x"
+    ANSWER = "j"
+    """A `<state_update>` block of a text; the block itself is the result lines below."""
+    STDERR = "e"
+    ERROR = "f"
+    UPDATE = "u"
+    NOTE = "n"
+    WARNING = "w"
+    RETRY = "a"
+    CORRECTION = "c"
+
+
+FOLDING = frozenset({Kind.TOOL, Kind.TOOL_FAILED, Kind.ANSWER})
+_KINDS = {kind.value.encode(): kind for kind in Kind}
+
+_URGENT = frozenset({Kind.ERROR, Kind.UPDATE, Kind.WARNING, Kind.RETRY, Kind.CORRECTION})
+"""What no flood may push out of the overview."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of a transcript, taken apart.
+
+    `kind` None: a plain line. `time_ms` None: it continues the line above. `text` is undecoded, and for kinds
+    of `FOLDING` without the count; the fields of a tool call (name, title, facts) are parted by tabs.
+    """
+
+    kind: Kind | None
+    text: bytes
+    time_ms: int | None = None
+    name: bytes = b""
+    results: int = 0
+
+
+def read_entry(line: bytes) -> Entry:
+    """Take a line (without its newline) apart. Never raises: what is not well formed is plain text."""
+    if not line.startswith(MARK):
+        return Entry(None, line)
+    kind = _KINDS.get(line[1:2])
+    head, tab, text = line[2:].partition(b"\t")
+    digits, _, name = head.partition(NAME_MARK)
+    if kind is None or not tab or (digits and not digits.isdigit()):
+        return Entry(None, line)
+    results = 0
+    if kind in FOLDING:
+        count, _, text = text.partition(b"\t")
+        results = int(count) if count.isdigit() and len(count) < 10 else 0
+    return Entry(kind, text, int(digits[:15]) if digits else None, name, results)
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """What belongs together: a header line, lines of the same kind below it, and lines that fold."""
+
+    kind: Kind
+    text: bytes
+    results: bytes = b""
+    plain_rest: bool = False
+    """Further lines of `text` need no mark of their own (they look like plain output)."""
+
+
+def _clean(data: bytes) -> bytes:
+    return data.replace(MARK, _MARK_SHOWN) if MARK in data else data
+
+
+def _encode(text: str) -> bytes:
+    return _clean(text.encode("utf-8", "replace")).strip(b"\r\n")
+
+
+_FIELD_BREAKS = str.maketrans({"\t": " ", "\n": " ", "\r": " ", "\x1e": "␞", "\x1f": "␟"})
+
+
+def _field(text: str, limit: int = 500) -> bytes:
+    """Text as one field of a header: no breaks, not endless."""
+    shown = text if len(text) <= limit else text[:limit] + "…"
+    return shown.translate(_FIELD_BREAKS).strip().encode("utf-8", "replace")
+
+
+def _line_count(data: bytes) -> int:
+    return data.count(b"\n") + 1 if data else 0
+
+
+def _block_bytes(block: _Block, now: float, name: bytes) -> bytes:
+    named = NAME_MARK + name if name else b""
+    start = MARK + block.kind.value.encode()
+    head = start + str(max(0, int(now * 1000))).encode() + named + b"\t"
+    text = block.text
+    if block.kind in FOLDING:
+        head += str(_line_count(block.results)).encode() + b"\t"
+    elif b"\n" in text and (name or not block.plain_rest):
+        text = text.replace(b"\n", b"\n" + start + named + b"\t")
+    rest = block.results + b"\n" if block.results else b""
+    return head + text + b"\n" + rest
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes}:{rest:02}"
+
+
+_OPEN, _CLOSE = "<state_update>", "</state_update>"
+
+
+def _text_blocks(text: str) -> list[_Block]:
+    """A text of the assistant, with its state updates apart. Linear in the text's size."""
+    blocks: list[_Block] = []
+
+    def say(piece: str) -> None:
+        data = _encode(piece.strip())
+        if data:
+            blocks.append(_Block(Kind.TEXT, data, plain_rest=True))
+
+    position = 0
+    while True:
+        start = text.find(_OPEN, position)
+        end = text.find(_CLOSE, start) if start >= 0 else -1
+        if end < 0:
+            say(text[position:])
+            return blocks
+        say(text[position:start])
+        blocks.append(_Block(Kind.ANSWER, b"answer", _encode(text[start + len(_OPEN) : end].strip())))
+        position = end + len(_CLOSE)
+
+
+def _tool_block(tool: ToolUsed) -> _Block:
+    facts = ["failed"] if tool.failed else []
+    if tool.seconds is not None:
+        facts.append(_duration(tool.seconds))
+    if tool.exit_code is not None:
+        facts.append(f"exit {tool.exit_code}")
+    fields = (_field(tool.tool, 80), _field(tool.title), " · ".join(facts).encode())
+    kind = Kind.TOOL_FAILED if tool.failed else Kind.TOOL
+    return _Block(kind, b"\t".join(fields), _encode(tool.output))
+
+
+_QUIET_ENDS = frozenset({"", "stop", "tool-calls", "tool_calls", "tool_use", "end_turn", "completed"})
+
+
+class TurnTranscript(Protocol):
+    """What a turn writes to: its own transcript or its part of the overview. `now`: seconds since the epoch."""
+
+    def event(self, event: OutputEvent, now: float) -> None:
+        """Render what the agent did."""
+
+    def stderr(self, data: bytes, now: float) -> None:
+        """Bytes of the agent's stderr, cut anywhere."""
+
+    def note(self, text: str, now: float, kind: Kind = Kind.NOTE) -> None:
+        """Something OpenLoop itself has to say."""
+
+    def attempt(self, number: int, kind: AttemptKind, reason: str, now: float) -> None:
+        """Another attempt begins; the first needs no line."""
+
+    def update(self, summary: str, now: float) -> None:
+        """The turn's update was accepted; see `summarize_update`."""
+
+    def close(self) -> None:
+        """Write what is held back. May be called twice; nothing may be written afterwards."""
+
+
+class _Renderer:
+    """Turns calls into blocks; where these go is the subclass's business. Thread-safe."""
+
+    _HELD = 64 * 1024
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._steps = 0
+        self._stderr_rest = b""
+        self._last_now = 0.0
+
+    def _write_block(self, block: _Block, now: float) -> None:
+        raise NotImplementedError
+
+    def _write_output(self, data: bytes, now: float) -> None:
+        raise NotImplementedError
+
+    def event(self, event: OutputEvent, now: float) -> None:
+        with self._lock:
+            self._last_now = now
+            if isinstance(event, NoiseSeen):
+                if event.data:
+                    self._write_output(_clean(event.data), now)
+                return
+            for block in self._blocks(event):
+                self._write_block(block, now)
+
+    def _blocks(self, event: OutputEvent) -> list[_Block]:
+        match event:
+            case TextSaid(text):
+                return _text_blocks(text)
+            case ReasoningSaid(text):
+                data = _encode(text.strip())
+                return [_Block(Kind.REASONING, data)] if data else []
+            case ToolUsed():
+                return [_tool_block(event)]
+            case StepStarted(model):
+                self._steps += 1
+                return [_Block(Kind.STEP, _field(f"step {self._steps}" + (f" · {model}" if model else "")))]
+            case StepFinished(reason):
+                if reason in _QUIET_ENDS:
+                    return []
+                return [_Block(Kind.STEP, _field(f"step {self._steps} ended: {reason}"))]
+            case ErrorReported(message, detail):
+                return [_Block(Kind.ERROR, _encode(f"{message}\n{detail}"))]
+            case SessionOpened() | NoiseSeen():
+                return []
+
+    def stderr(self, data: bytes, now: float) -> None:
+        with self._lock:
+            self._last_now = now
+            whole, newline, rest = data.rpartition(b"\n")
+            if newline:
+                whole, rest = self._stderr_rest + whole, rest
+            else:
+                whole, rest = b"", self._stderr_rest + rest
+            if len(rest) > self._HELD:
+                whole, rest, newline = rest, b"", b"\n"
+            self._stderr_rest = rest
+            if newline:
+                self._write_block(_Block(Kind.STDERR, _clean(whole)), now)
+
+    def note(self, text: str, now: float, kind: Kind = Kind.NOTE) -> None:
+        with self._lock:
+            self._write_block(_Block(kind, _encode(text)), now)
+
+    def attempt(self, number: int, kind: AttemptKind, reason: str, now: float) -> None:
+        with self._lock:
+            self._steps = 0
+            if kind is AttemptKind.FIRST:
+                return
+            why = f": {reason}" if reason else ""
+            shown = Kind.CORRECTION if kind is AttemptKind.CORRECTION else Kind.RETRY
+            self._write_block(_Block(shown, _field(f"attempt {number}, {kind.value}{why}", 2000)), now)
+
+    def update(self, summary: str, now: float) -> None:
+        with self._lock:
+            self._write_block(_Block(Kind.UPDATE, _field(summary, 2000)), now)
+
+    def _flush_stderr(self) -> None:
+        if self._stderr_rest:
+            rest, self._stderr_rest = self._stderr_rest, b""
+            self._write_block(_Block(Kind.STDERR, _clean(rest)), self._last_now)
+
+
+class _AppendingFile:
+    """A file opened for appending, unbuffered: every write is on its way before the call returns."""
+
+    def __init__(self, path: Path) -> None:
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
+        self._fd: int | None = os.open(path, flags, 0o644)
+
+    def write(self, data: bytes) -> None:
+        if self._fd is None:
+            raise ValueError("the transcript is closed")
+        view = memoryview(data)
+        while view:
+            view = view[os.write(self._fd, view) :]
+
+    @property
+    def closed(self) -> bool:
+        return self._fd is None
+
+    def close(self) -> None:
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
+
+
+class TranscriptWriter(_Renderer):
+    """The transcript of one turn, appended to `path`; continues a file that is there.
+
+    `prefix`: the agent's name on every structured line, for a file that shows several agents. Raises OSError
+    when the disk refuses, ValueError after `close`.
+    """
+
+    def __init__(self, path: Path, prefix: str = "") -> None:
+        super().__init__()
+        self._file = _AppendingFile(path)
+        self._name = _field(prefix, _NAME_LIMIT)
+        self._stamped = 0.0
+
+    def _write_block(self, block: _Block, now: float) -> None:
+        self._file.write(_block_bytes(block, now, self._name))
+
+    def _write_output(self, data: bytes, now: float) -> None:
+        """Plain output as it is; once a second its first line carries the time."""
+        if abs(now - self._stamped) >= 1:
+            self._stamped = now
+            stamp = _block_bytes(_Block(Kind.OUTPUT, b""), now, self._name)
+            self._file.write(stamp[:-1])
+        self._file.write(data)
+        if not data.endswith(b"\n"):
+            self._file.write(b"\n")
+
+    def close(self) -> None:
+        with self._lock:
+            if not self._file.closed:
+                self._flush_stderr()
+                self._file.close()
+
+
+class OverviewWriter:
+    """The transcript of a whole run, in which every line carries its agent's name.
+
+    A flood does not bury the others: beyond `LINES_PER_SECOND` of one turn, lines are counted instead of shown.
+    Results of tool calls are left to the turn's own transcript.
+    """
+
+    LINES_PER_SECOND = 200
+    LINE_LIMIT = 2000
+    """Bytes of a line of plain output that are shown."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = _AppendingFile(path)
+        self._lock = threading.RLock()
+        self._turns: list[_OverviewTurn] = []
+
+    def for_turn(self, label: str) -> TurnTranscript:
+        """Where the turn with this label writes."""
+        with self._lock:
+            turn = _OverviewTurn(self, _field(label, _NAME_LIMIT))
+            self._turns.append(turn)
+            return turn
+
+    def note(self, text: str, now: float, kind: Kind = Kind.NOTE) -> None:
+        """Something about the run as a whole."""
+        with self._lock:
+            self._file.write(_block_bytes(_Block(kind, _encode(text)), now, b""))
+
+    def tick(self, now: float) -> None:
+        """Tell of floods that ended; every write does it too."""
+        with self._lock:
+            for turn in self._turns:
+                turn.tell_left_out(now)
+
+    def close(self) -> None:
+        """Close all turns and the file."""
+        with self._lock:
+            for turn in list(self._turns):
+                turn.close()
+            self._file.close()
+
+    def _append(self, data: bytes) -> None:
+        self._file.write(data)
+
+    def _forget(self, turn: _OverviewTurn) -> None:
+        self._turns.remove(turn)
+
+
+class _OverviewTurn(_Renderer):
+    """One turn's part of the overview."""
+
+    def __init__(self, overview: OverviewWriter, name: bytes) -> None:
+        super().__init__()
+        self._lock = overview._lock
+        self._overview = overview
+        self._name = name
+        self._second = 0.0
+        self._budget = overview.LINES_PER_SECOND
+        self._left_out = 0
+        self._open = True
+
+    def _write_block(self, block: _Block, now: float) -> None:
+        if block.kind is Kind.ANSWER:
+            return
+        if block.results:
+            block = _Block(block.kind, block.text)
+        if block.kind in _URGENT:
+            self.tell_left_out(now, at_once=True)
+            self._append(block, now)
+            return
+        text = self._allowed(block.text + b"\n", now)
+        if text:
+            self._append(_Block(block.kind, text[:-1]), now)
+
+    def _write_output(self, data: bytes, now: float) -> None:
+        text = self._allowed(data if data.endswith(b"\n") else data + b"\n", now)
+        if text:
+            self._append(_Block(Kind.OUTPUT, text[:-1]), now)
+
+    def _append(self, block: _Block, now: float) -> None:
+        self._overview._append(_block_bytes(block, now, self._name))
+
+    def _allowed(self, data: bytes, now: float) -> bytes:
+        """The lines of `data` that fit into this second; counts the rest."""
+        self._overview.tick(now)
+        if abs(now - self._second) >= 1:
+            self._second = now
+            self._budget = self._overview.LINES_PER_SECOND
+        lines: list[bytes] = []
+        position = 0
+        limit = self._overview.LINE_LIMIT
+        while self._budget and position < len(data):
+            end = data.index(b"\n", position)
+            cut = "…".encode() if end - position > limit else b""
+            lines.append(data[position : min(end, position + limit)] + cut)
+            position = end + 1
+            self._budget -= 1
+        self._left_out += data.count(b"\n", position)
+        return b"\n".join(lines) + b"\n" if lines else b""
+
+    def tell_left_out(self, now: float, *, at_once: bool = False) -> None:
+        """Say how many lines were not shown, once their second is over."""
+        if self._left_out and (at_once or abs(now - self._second) >= 1):
+            name = self._name.decode("utf-8", "replace")
+            lines = "1 more line" if self._left_out == 1 else f"{self._left_out:,} more lines"
+            self._left_out = 0
+            self._append(_Block(Kind.NOTE, f"… {lines}, see the tab of {name}".encode()), now)
+
+    def close(self) -> None:
+        with self._lock:
+            if self._open:
+                self._flush_stderr()
+                self.tell_left_out(self._last_now, at_once=True)
+                self._overview._forget(self)
+                self._open = False
+
+
+def summarize_update(update: StateUpdate) -> str:
+    """An update in one line, such as `score 86 · feedback 2 items · not complete`."""
+    parts = [_summary_of(key, value) for key, value in list((update.payload or {}).items())[:6]]
+    more = len(update.payload or {}) - 6
+    if more > 0:
+        parts.append(f"{more} more")
+    if update.is_complete is not None:
+        parts.append("complete" if update.is_complete else "not complete")
+    if update.termination_reason:
+        parts.append(update.termination_reason)
+    return " · ".join(parts) or "nothing changed"
+
+
+def _summary_of(key: str, value: JsonValue) -> str:
+    if isinstance(value, list):
+        return f"{key} {len(value)} item" + ("" if len(value) == 1 else "s")
+    if isinstance(value, dict):
+        return f"{key} {len(value)} key" + ("" if len(value) == 1 else "s")
+    if isinstance(value, str):
+        shown = value[:60].translate(_FIELD_BREAKS)
+        return f"{key} “{shown}{'…' if len(value) > 60 else ''}”"
+    if isinstance(value, bool):
+        return f"{key} {'yes' if value else 'no'}"
+    return f"{key} {'none' if value is None else value}"
