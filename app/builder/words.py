@@ -1,0 +1,214 @@
+"""What the builder says about phases, groups, agents and drops: sentences a person would say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QCoreApplication
+
+from app.document_edits import InGroup, NewStep, OnAgent, Target
+from app.outline import GroupNode, Outline
+from core.agent import AgentDefinition
+from core.condition import condition_in_words
+from core.config import AgentEntry, FanOutGroup, Workflow
+from core.events import TurnStatus
+from core.state import Phase
+
+PARALLEL_SIGN = "∥"
+
+
+def tr(text: str) -> str:
+    """A text of this module in the user's language."""
+    return QCoreApplication.translate("builder", text)
+
+
+DISABLED = tr("disabled")
+UNKNOWN_AGENT = tr("no agent of this name")
+STATUS: dict[TurnStatus, str] = {
+    TurnStatus.WAITING: tr("waiting"),
+    TurnStatus.RUNNING: tr("running"),
+    TurnStatus.SUCCEEDED: tr("succeeded"),
+    TurnStatus.FAILED: tr("failed"),
+    TurnStatus.STOPPED: tr("stopped"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class GroupHeader:
+    """The header of a group's card: a sign (or none), a title, and its policy in words."""
+
+    sign: str
+    title: str
+    detail: str
+
+    @property
+    def text(self) -> str:
+        """All of it in one line."""
+        head = f"{self.sign} {self.title}".strip()
+        return f"{head} · {self.detail}" if self.detail else head
+
+
+def phase_title(phase: Phase) -> str:
+    """The name of a phase."""
+    return {"preparation": tr("Preparation"), "loop": tr("Loop"), "finalization": tr("Finalization")}[phase]
+
+
+def phase_when(phase: Phase, settings: Workflow) -> str:
+    """When a phase runs, such as "up to 10 times, until score >= 90"."""
+    if phase == "preparation":
+        return tr("once")
+    if phase == "finalization":
+        if settings.finalize_on_abort:
+            return tr("once, also when the loop did not complete")
+        return tr("once, when the loop completed")
+    until = condition_in_words(settings.end_state_condition)
+    if settings.max_loops == 1:
+        return tr("once, or less when {0}").format(until)
+    return tr("up to {0} times, until {1}").format(settings.max_loops, until)
+
+
+def phase_lesson(phase: Phase) -> str:
+    """What an empty phase is for and what to do."""
+    return {
+        "preparation": tr(
+            "Runs once, before the loop: agents that read the task and lay out the work. Drag one here."
+        ),
+        "loop": tr(
+            "Runs again and again until the end condition holds. Drag agents here; drop one on another "
+            "and the two run in parallel."
+        ),
+        "finalization": tr("Runs once, after the loop: an agent that sums up or hands over. Drag one here."),
+    }[phase]
+
+
+def group_header(group: GroupNode, settings: Workflow) -> GroupHeader:
+    """The header of a group, with the values that hold where it has none of its own."""
+    own = group.settings
+    if isinstance(own, FanOutGroup):
+        if own.tasks_from:
+            source = tr("tasks from {0}").format(own.tasks_from)
+        else:
+            source = tr("{0} tasks").format(len(own.tasks or ()))
+        name = own.name or tr("Fan-out")
+        return GroupHeader("", name, tr("{0}, {1} · cannot run yet").format(own.agent, source))
+    details: list[str] = []
+    if group.is_parallel:
+        count = len(group.agents)
+        cap = min(own.max_parallel or settings.parallel_cap, settings.parallel_cap)
+        many = tr("1 agent") if count == 1 else tr("{0} agents").format(count)
+        details.append(tr("{0}, up to {1} at once").format(many, cap))
+        on_error = own.on_parallel_error or settings.on_parallel_error
+        details.append(tr("abort on error") if on_error == "abort" else tr("continue on error"))
+    if own.timeout:
+        details.append(tr("at most {0}").format(duration(own.timeout)))
+    if not own.enabled:
+        details.append(DISABLED)
+    word = tr("Parallel") if group.is_parallel else tr("In sequence")
+    if own.name:
+        details.insert(0, tr("parallel") if group.is_parallel else tr("in sequence"))
+    return GroupHeader(PARALLEL_SIGN if group.is_parallel else "", own.name or word, " · ".join(details))
+
+
+def agent_label(group: GroupNode, row: int) -> str:
+    """The agent's name, numbered where it stands in its group more than once (`vera`, `vera 2`)."""
+    name = group.agents[row].entry.agent
+    number = sum(node.entry.agent == name for node in group.agents[: row + 1])
+    return f"{name} {number}" if number > 1 else name
+
+
+def agent_position(group: GroupNode, row: int) -> str:
+    """Where an agent stands in its group, for those who hear it."""
+    count = len(group.agents)
+    if group.is_parallel:
+        others = count - 1
+        return (
+            tr("in parallel with {0} others").format(others)
+            if others != 1
+            else tr("in parallel with one other")
+        )
+    return tr("number {0} of {1} in sequence").format(row + 1, count)
+
+
+def overrides(entry: AgentEntry) -> str:
+    """What is different for this place, short: backend, model, time limit."""
+    parts = [part for part in (entry.backend, entry.model) if part]
+    if entry.timeout is not None:
+        parts.append(duration(entry.timeout) if entry.timeout else tr("no time limit"))
+    return " · ".join(parts)
+
+
+def agent_tool_tip(entry: AgentEntry, definition: AgentDefinition | None, unknown: bool) -> str:
+    """All there is to say about an agent's place."""
+    if unknown:
+        return tr("There is no agent called “{0}” in the agents folder. Make one, or remove it here.").format(
+            entry.agent
+        )
+    lines = [entry.agent]
+    if definition is not None:
+        lines = [" · ".join(part for part in (entry.agent, definition.role) if part)]
+        if definition.description:
+            lines.append(definition.description)
+    if changed := overrides(entry):
+        lines.append(tr("Here: {0}").format(changed))
+    if not entry.enabled:
+        lines.append(tr("Disabled: it is left out of a run."))
+    return "\n".join(lines)
+
+
+def landing(target: Target, outline: Outline) -> str:
+    """What a drop at this target would do, said before the drop."""
+    if isinstance(target, OnAgent):
+        found = outline.find_agent(target.node_id)
+        return tr("in parallel with {0}").format(found[2].entry.agent) if found else ""
+    if isinstance(target, NewStep):
+        if target.index > 0:
+            group = outline.groups(target.phase)[target.index - 1]
+            return tr("new step after {0}").format(group_in_short(group))
+        return {
+            "preparation": tr("first step of the preparation"),
+            "loop": tr("first step of the loop"),
+            "finalization": tr("first step of the finalization"),
+        }[target.phase]
+    at = outline.find_group(target.group_id)
+    if at is None:
+        return ""
+    agents = at[2].agents
+    if at[2].is_parallel:
+        return tr("in parallel with {0}").format(names_in_short([node.entry.agent for node in agents]))
+    if target.index > 0:
+        return tr("after {0}").format(agents[target.index - 1].entry.agent)
+    return tr("before {0}").format(agents[0].entry.agent) if agents else tr("first of this group")
+
+
+def group_in_short(group: GroupNode) -> str:
+    """A group in a few words: its name, else its agents."""
+    if group.settings.name:
+        return group.settings.name
+    if isinstance(group.settings, FanOutGroup):
+        return group.settings.agent
+    if not group.agents:
+        return tr("an empty group")
+    if group.is_parallel:
+        return names_in_short([node.entry.agent for node in group.agents])
+    return group.agents[-1].entry.agent
+
+
+def names_in_short(names: Sequence[str]) -> str:
+    """`vera`, `vera and linter`, `vera and 2 others`."""
+    if len(names) < 2:
+        return "".join(names)
+    if len(names) == 2:
+        return tr("{0} and {1}").format(*names)
+    return tr("{0} and {1} others").format(names[0], len(names) - 1)
+
+
+def duration(seconds: float) -> str:
+    """Seconds as a person writes them: `45 s`, `30 min`, `1 h 30 min`."""
+    whole = int(seconds)
+    if seconds != whole or whole < 60 or whole % 60:
+        return tr("{0} s").format(f"{seconds:g}")
+    hours, minutes = divmod(whole // 60, 60)
+    if not hours:
+        return tr("{0} min").format(minutes)
+    return tr("{0} h {1} min").format(hours, minutes) if minutes else tr("{0} h").format(hours)

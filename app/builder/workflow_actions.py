@@ -1,0 +1,250 @@
+"""What can be done to the selection of the workflow: actions with keys, and the context menus made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QModelIndex, QObject, Qt, Signal, Slot
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QMenu
+
+from app.builder.workflow_model import Kind, WorkflowModel
+from app.builder.workflow_tree import WorkflowTree
+from app.document import InGroup, NewStep, Target, WorkflowDocument
+from app.outline import AgentNode, GroupNode
+from app.theme import icon
+from core.state import Phase
+
+MANY_AGENTS = 15
+"""More than this many agents are offered by folder."""
+
+
+class WorkflowActions(QObject):
+    """The actions belong to the tree, so their keys work while it has the focus.
+
+    Signals: `agent_open_requested(str)` with an agent's name.
+    """
+
+    agent_open_requested = Signal(str)
+
+    def __init__(self, document: WorkflowDocument, model: WorkflowModel, tree: WorkflowTree) -> None:
+        super().__init__(tree)
+        self._document = document
+        self._model = model
+        self._tree = tree
+        self.parallel_with_next = self._action(
+            self.tr("Run in parallel with &next"), "columns-3", "Ctrl+Shift+P"
+        )
+        self.make_group = self._action(self.tr("Make a &group"), "group", "Ctrl+G")
+        self.ungroup = self._action(self.tr("&Ungroup"), "ungroup", "Ctrl+Shift+G")
+        self.toggle_mode = self._action(self.tr("Run in &parallel"), "columns-3", "P")
+        self.rename = self._action(self.tr("Re&name…"), None, "F2")
+        self.move_up = self._action(self.tr("Move &up"), "arrow-up", "Alt+Up")
+        self.move_down = self._action(self.tr("Move &down"), "arrow-down", "Alt+Down")
+        self.toggle_enabled = self._action(self.tr("D&isable"), "power", "Space")
+        self.duplicate = self._action(self.tr("Dupli&cate"), "copy", "Ctrl+D")
+        self.remove = self._action(self.tr("&Remove"), "trash-2", QKeySequence.StandardKey.Delete)
+        self.edit_agent = self._action(self.tr("&Edit agent…"), "external-link", None)
+        self.select_all = self._action(
+            self.tr("Select &all agents"), None, QKeySequence.StandardKey.SelectAll
+        )
+        self.parallel_with_next.triggered.connect(self._parallel_with_next)
+        self.make_group.triggered.connect(self._make_group)
+        self.ungroup.triggered.connect(self._ungroup)
+        self.toggle_mode.triggered.connect(self._toggle_mode)
+        self.rename.triggered.connect(self._rename)
+        self.move_up.triggered.connect(self._move_up)
+        self.move_down.triggered.connect(self._move_down)
+        self.toggle_enabled.triggered.connect(self._toggle_enabled)
+        self.duplicate.triggered.connect(self._duplicate)
+        self.remove.triggered.connect(self._remove)
+        self.edit_agent.triggered.connect(self._edit_agent)
+        self.select_all.triggered.connect(self._select_all)
+        self.update_enabled()
+
+    def _action(
+        self, text: str, icon_name: str | None, key: str | QKeySequence.StandardKey | None
+    ) -> QAction:
+        action = QAction(text, self)
+        if icon_name is not None:
+            action.setIcon(icon(icon_name, "quiet"))
+        if key is not None:
+            action.setShortcut(QKeySequence(key))
+        action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+        self._tree.addAction(action)
+        return action
+
+    # --- the selection ---------------------------------------------------------------------------------
+
+    def selected_agents(self) -> list[AgentNode]:
+        """The selected agents; the agents of a selected group count as selected."""
+        chosen = set(self._tree.selected_nodes())
+        return [
+            node
+            for _, group, node in self._document.outline.all_agents()
+            if node.id in chosen or group.id in chosen
+        ]
+
+    def selected_groups(self) -> list[GroupNode]:
+        """The groups that are selected or hold a selected agent."""
+        chosen = set(self._tree.selected_nodes())
+        return [
+            group
+            for _, _, group in self._document.outline.all_groups()
+            if group.id in chosen or any(node.id in chosen for node in group.agents)
+        ]
+
+    @Slot()
+    def update_enabled(self) -> None:
+        """Offer what fits the selection; while a run goes on, only looking."""
+        nodes = self._tree.selected_nodes()
+        agents, groups = self.selected_agents(), self.selected_groups()
+        editable = not self._model.locked
+        real_groups = [group for group in groups if not group.is_fan_out]
+        one_agent = agents[0] if len(nodes) == 1 and len(agents) == 1 and agents[0].id == nodes[0] else None
+        for action in (self.move_up, self.move_down, self.toggle_enabled, self.remove):
+            action.setEnabled(editable and bool(nodes))
+        self.duplicate.setEnabled(editable and bool(agents))
+        self.make_group.setEnabled(editable and bool(agents) and self._would_group(agents))
+        self.ungroup.setEnabled(
+            editable and any(len(g.agents) > 1 or g.is_parallel or g.settings.name for g in real_groups)
+        )
+        self.rename.setEnabled(editable and len(groups) == 1)
+        self.toggle_mode.setEnabled(editable and bool(real_groups))
+        all_parallel = bool(real_groups) and all(group.is_parallel for group in real_groups)
+        self.toggle_mode.setText(self.tr("Run in se&quence") if all_parallel else self.tr("Run in &parallel"))
+        self.toggle_mode.setIcon(icon("list-ordered" if all_parallel else "columns-3", "quiet"))
+        has_next = one_agent is not None and self._document.next_agent(one_agent.id) is not None
+        self.parallel_with_next.setEnabled(editable and has_next)
+        self.edit_agent.setEnabled(bool(agents))
+        self.toggle_enabled.setText(self.tr("D&isable") if self._any_enabled(nodes) else self.tr("&Enable"))
+
+    def _would_group(self, agents: Sequence[AgentNode]) -> bool:
+        group = self._document.outline.group_of(agents[0].id)
+        if group is None or len(agents) > 1:
+            return True
+        return len(group[2].agents) > 1
+
+    def _any_enabled(self, nodes: Sequence[int]) -> bool:
+        outline = self._document.outline
+        for node_id in nodes:
+            agent, group = outline.find_agent(node_id), outline.find_group(node_id)
+            if (agent is not None and agent[2].entry.enabled) or (
+                group is not None and group[2].settings.enabled
+            ):
+                return True
+        return not nodes
+
+    # --- menus -----------------------------------------------------------------------------------------
+
+    def menu_for(self, index: QModelIndex) -> QMenu:
+        """The context menu of a row; the caller shows it and it deletes itself when it closes."""
+        menu = QMenu(self._tree)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.update_enabled()
+        kind = self._model.kind(index)
+        if kind is Kind.PHASE:
+            phase = self._model.phase(index)
+            self._add_agents_menu(menu, NewStep(phase, self._model.rowCount(index)))
+            return menu
+        group = self._model.group_node(index)
+        if group is None:
+            return menu
+        if kind is Kind.GROUP:
+            menu.addActions([self.toggle_mode, self.ungroup, self.rename])
+            if not group.is_fan_out:
+                self._add_agents_menu(menu, InGroup(group.id, len(group.agents)))
+        else:
+            menu.addActions([self.parallel_with_next, self.make_group])
+            if len(group.agents) > 1:
+                menu.addActions([self.toggle_mode, self.ungroup])
+        menu.addSeparator()
+        menu.addActions([self.move_up, self.move_down])
+        menu.addSeparator()
+        menu.addAction(self.toggle_enabled)
+        if kind is Kind.AGENT:
+            menu.addActions([self.duplicate, self.edit_agent])
+        menu.addAction(self.remove)
+        return menu
+
+    def _add_agents_menu(self, menu: QMenu, target: Target) -> None:
+        adding = menu.addMenu(icon("plus", "quiet"), self.tr("&Add agent"))
+        library = self._document.library
+        agents = list(library.agents) if library is not None else []
+        adding.setEnabled(bool(agents) and not self._model.locked)
+        folders: dict[str, QMenu] = {}
+        for agent in agents:
+            place = adding
+            if len(agents) > MANY_AGENTS and agent.folder:
+                if agent.folder not in folders:
+                    folders[agent.folder] = adding.addMenu(agent.folder)
+                place = folders[agent.folder]
+            action = place.addAction(agent.name.replace("&", "&&"))
+            action.setData(agent.name)
+        adding.triggered.connect(lambda action: self._document.insert_agents([str(action.data())], target))
+
+    # --- what they do ----------------------------------------------------------------------------------
+
+    @Slot()
+    def _parallel_with_next(self) -> None:
+        for node in self.selected_agents()[:1]:
+            self._document.join_next(node.id)
+
+    @Slot()
+    def _make_group(self) -> None:
+        self._document.make_group([node.id for node in self.selected_agents()])
+
+    @Slot()
+    def _ungroup(self) -> None:
+        self._document.ungroup([group.id for group in self.selected_groups()])
+
+    @Slot()
+    def _toggle_mode(self) -> None:
+        groups = [group for group in self.selected_groups() if not group.is_fan_out]
+        parallel = all(group.is_parallel for group in groups)
+        self._document.set_mode([group.id for group in groups], "sequential" if parallel else "parallel")
+
+    @Slot()
+    def _rename(self) -> None:
+        for group in self.selected_groups()[:1]:
+            index = self._model.index_of(group.id)
+            self._tree.setCurrentIndex(index)
+            self._tree.edit(index)
+
+    @Slot()
+    def _move_up(self) -> None:
+        self._document.move_step(self._tree.selected_nodes(), -1)
+
+    @Slot()
+    def _move_down(self) -> None:
+        self._document.move_step(self._tree.selected_nodes(), 1)
+
+    @Slot()
+    def _toggle_enabled(self) -> None:
+        nodes = self._tree.selected_nodes()
+        self._document.set_enabled(nodes, not self._any_enabled(nodes))
+
+    @Slot()
+    def _duplicate(self) -> None:
+        self._document.duplicate([node.id for node in self.selected_agents()])
+
+    @Slot()
+    def _remove(self) -> None:
+        self._document.remove(self._tree.selected_nodes())
+
+    @Slot()
+    def _edit_agent(self) -> None:
+        for node in self.selected_agents()[:1]:
+            self.agent_open_requested.emit(node.entry.agent)
+
+    @Slot()
+    def _select_all(self) -> None:
+        self._tree.select_nodes([node.id for _, _, node in self._document.outline.all_agents()])
+
+    def add_target(self) -> Target:
+        """Where an agent of the pool goes when it is added at the selection: behind it, else to the loop."""
+        index = self._tree.currentIndex()
+        if index.isValid() and self._model.kind(index) is Kind.PHASE:
+            phase: Phase = self._model.phase(index)
+            return NewStep(phase, self._model.rowCount(index))
+        return NewStep("loop", len(self._document.outline.loop))

@@ -1,0 +1,459 @@
+"""The item view of the workflow: selection that survives edits, dragging, and the gap that opens."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import (
+    QEvent,
+    QItemSelection,
+    QItemSelectionModel,
+    QMimeData,
+    QModelIndex,
+    QPersistentModelIndex,
+    QPoint,
+    QRect,
+    QSize,
+    Qt,
+    QTimer,
+    QVariantAnimation,
+    Signal,
+    Slot,
+)
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QDrag,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDragMoveEvent,
+    QDropEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPixmap,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QStyle, QStyleOptionViewItem, QTreeView, QWidget
+
+from app.builder import mime, words
+from app.builder.workflow_delegate import WorkflowDelegate
+from app.builder.workflow_model import Kind, WorkflowModel
+from app.builder.workflow_rows import Landing, RowAnatomy
+from app.document import NewStep, OnAgent, Target
+from app.theme import is_appearance_event
+
+GAP_MS = 120
+SCROLL_EDGE = 28
+"""A drag this near to the upper or lower edge scrolls."""
+SCROLL_STEP = 10
+
+
+class WorkflowTree(QTreeView):
+    """Phases, groups and agents, always expanded.
+
+    Signals: `nodes_selected()` when the selection or the current row changed; `menu_requested(index, point)`
+    with a global point; `index_opened(index)` on Enter or a double click.
+    """
+
+    nodes_selected = Signal()
+    menu_requested = Signal(QModelIndex, QPoint)
+    index_opened = Signal(QModelIndex)
+
+    def __init__(self, model: WorkflowModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._model = model
+        self.anatomy = RowAnatomy(model)
+        self._delegate = WorkflowDelegate(model, self.anatomy, self)
+        self.setItemDelegate(self._delegate)
+        self.setModel(model)
+        self.setHeaderHidden(True)
+        self.setRootIsDecorated(False)
+        self.setIndentation(0)
+        self.setItemsExpandable(False)
+        self.setExpandsOnDoubleClick(False)
+        self.setUniformRowHeights(False)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setDragEnabled(True)
+        self.setAcceptDrops(True)
+        self.setDropIndicatorShown(False)
+        self.setDragDropMode(QAbstractItemView.DragDropMode.DragDrop)
+        self.setMouseTracking(True)
+        self.viewport().setBackgroundRole(self.backgroundRole())
+        self.setAccessibleName(self.tr("Workflow"))
+        self._kept_ids: list[int] = []
+        self._kept_order: list[int] = []
+        self._kept_current: int | None = None
+        self._kept_scroll = 0
+        self._drag_y: int | None = None
+        self._gap = QVariantAnimation(self)
+        self._gap.setStartValue(0.0)
+        self._gap.setEndValue(1.0)
+        self._gap.valueChanged.connect(self._open_gap)
+        self._scroll = QTimer(self)
+        self._scroll.setInterval(30)
+        self._scroll.timeout.connect(self._scroll_under_drag)
+        model.modelAboutToBeReset.connect(self._keep_selection)
+        model.modelReset.connect(self._restore_selection)
+        model.dataChanged.connect(self._relayout)
+        self.selectionModel().selectionChanged.connect(self.nodes_selected)
+        self.selectionModel().currentChanged.connect(self.nodes_selected)
+        self.activated.connect(self.index_opened)
+        self.expandAll()
+
+    # --- selection -------------------------------------------------------------------------------------
+
+    def selected_nodes(self) -> list[int]:
+        """Ids of the selected groups and agents, in the order of the file; no agent whose group is selected."""
+        chosen = {
+            node_id for index in self.selectedIndexes() if (node_id := self._model.node_id(index)) is not None
+        }
+        ids: list[int] = []
+        for _, _, group in self._model.document.outline.all_groups():
+            if group.id in chosen:
+                ids.append(group.id)
+            else:
+                ids.extend(node.id for node in group.agents if node.id in chosen)
+        return ids
+
+    def select_nodes(self, node_ids: list[int], current: int | None = None) -> None:
+        """Select nodes; the current row becomes `current`, else the first of them."""
+        selection = QItemSelection()
+        for node_id in node_ids:
+            index = self._model.index_of(node_id)
+            if index.isValid():
+                selection.select(index, index)
+        first = (
+            self._model.index_of(current if current is not None else node_ids[0])
+            if node_ids
+            else QModelIndex()
+        )
+        flags = QItemSelectionModel.SelectionFlag
+        if first.isValid():
+            self.selectionModel().setCurrentIndex(first, flags.NoUpdate)
+        self.selectionModel().select(selection, flags.ClearAndSelect)
+
+    @Slot()
+    def _keep_selection(self) -> None:
+        self._kept_ids = self.selected_nodes()
+        self._kept_order = self._order()
+        self._kept_current = (
+            self._model.node_id(self.currentIndex()) if self.currentIndex().isValid() else None
+        )
+        self._kept_scroll = self.verticalScrollBar().value()
+
+    @Slot()
+    def _restore_selection(self) -> None:
+        """Select what was selected; what an edit added; or the neighbour of what it removed."""
+        self.expandAll()
+        if self._model.document.undo_stack.count() > 0:
+            order = self._order()
+            agents = {node.id for _, _, node in self._model.document.outline.all_agents()}
+            added = [node_id for node_id in order if node_id not in self._kept_order and node_id in agents]
+            kept = [node_id for node_id in self._kept_ids if node_id in order]
+            chosen = added or kept
+            if not chosen and self._kept_ids:
+                chosen = self._nearest(self._kept_ids[0], order)
+            current = self._kept_current if self._kept_current in chosen else None
+            if chosen:
+                self.select_nodes(chosen, current)
+        self.verticalScrollBar().setValue(self._kept_scroll)
+        if self.currentIndex().isValid():
+            self.scrollTo(self.currentIndex())
+        self.nodes_selected.emit()
+
+    def _order(self) -> list[int]:
+        return [
+            node_id
+            for row in range(self._model.rowCount())
+            for node_id in self._ids_below(self._model.index(row, 0))
+        ]
+
+    def _ids_below(self, parent: QModelIndex) -> list[int]:
+        ids: list[int] = []
+        for row in range(self._model.rowCount(parent)):
+            index = self._model.index(row, 0, parent)
+            node_id = self._model.node_id(index)
+            if node_id is not None:
+                ids.append(node_id)
+            ids.extend(self._ids_below(index))
+        return ids
+
+    def _nearest(self, lost: int, order: list[int]) -> list[int]:
+        at = self._kept_order.index(lost) if lost in self._kept_order else 0
+        agents = {node.id for _, _, node in self._model.document.outline.all_agents()}
+        behind = [node_id for node_id in self._kept_order[at:] if node_id in agents and node_id in order]
+        before = [node_id for node_id in self._kept_order[:at] if node_id in agents and node_id in order]
+        return behind[:1] or before[-1:]
+
+    # --- painting --------------------------------------------------------------------------------------
+
+    def drawRow(  # noqa: N802
+        self,
+        painter: QPainter,
+        options: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> None:
+        """Everything is the delegate's: the style would paint its own selection under the cards."""
+        option = QStyleOptionViewItem(options)
+        flags = QStyle.StateFlag
+        option.state = flags.State_Enabled
+        here = QModelIndex(index)
+        if self.selectionModel().isSelected(here):
+            option.state |= flags.State_Selected
+        if self.hasFocus() and self.currentIndex() == here:
+            option.state |= flags.State_HasFocus
+        if self._drag_y is None and self.viewport().underMouse():
+            at = self.viewport().mapFromGlobal(self.cursor().pos())
+            if self.anatomy.boxes(here, option.rect).body.contains(at):
+                option.state |= flags.State_MouseOver
+        self._delegate.paint(painter, option, here)
+
+    def drawBranches(  # noqa: N802
+        self, painter: QPainter, rect: QRect, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        """No branches: groups are cards."""
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        return QSize(372, 480)
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        super().changeEvent(event)
+        if is_appearance_event(event):
+            self._relayout()
+            self.viewport().update()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        self._relayout()
+
+    @Slot()
+    def _relayout(self) -> None:
+        """Row heights depend on width, fonts and the drag; the tree keeps them until told."""
+        self.scheduleDelayedItemsLayout()
+
+    # --- mouse and keys --------------------------------------------------------------------------------
+
+    def body_at(self, point: QPoint) -> QModelIndex:
+        """The row whose body is at a point of the viewport; invalid beside and between the cards."""
+        index = self.indexAt(point)
+        if index.isValid() and self.anatomy.boxes(index, self.visualRect(index)).body.contains(point):
+            return index
+        return QModelIndex()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        if not self.body_at(event.position().toPoint()).isValid():
+            self.clearSelection()
+            self.setFocus(Qt.FocusReason.MouseFocusReason)
+            event.accept()
+            return
+        super().mousePressEvent(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        super().mouseMoveEvent(event)
+        self.viewport().update()
+
+    def leaveEvent(self, event: QEvent) -> None:  # noqa: N802
+        super().leaveEvent(event)
+        self.viewport().update()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        key = event.key()
+        if key in (Qt.Key.Key_Minus, Qt.Key.Key_Plus, Qt.Key.Key_Asterisk):
+            event.ignore()
+            return
+        if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.currentIndex().isValid():
+            self.index_opened.emit(self.currentIndex())
+            return
+        super().keyPressEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:  # noqa: N802
+        if event.reason() == QContextMenuEvent.Reason.Keyboard:
+            index = self.currentIndex()
+            point = (
+                self.anatomy.boxes(index, self.visualRect(index)).body.center()
+                if index.isValid()
+                else QPoint()
+            )
+            where = self.viewport().mapToGlobal(point)
+        else:
+            index = self.body_at(event.pos())
+            where = event.globalPos()
+        if index.isValid():
+            if not self.selectionModel().isSelected(index):
+                self.setCurrentIndex(index)
+            self.menu_requested.emit(index, where)
+        event.accept()
+
+    # --- dragging --------------------------------------------------------------------------------------
+
+    def startDrag(self, supportedActions: Qt.DropAction) -> None:  # noqa: N802, N803
+        """Our own: the base class would delete the rows after a move that the document has made already."""
+        del supportedActions
+        ids = self.selected_nodes()
+        groups = {group.id for _, _, group in self._model.document.outline.all_groups()}
+        if not ids or self._model.locked:
+            return
+        if any(node_id in groups for node_id in ids):
+            ids = [node_id for node_id in ids if node_id in groups]
+        indexes = [self._model.index_of(node_id) for node_id in ids]
+        drag = QDrag(self)
+        drag.setMimeData(self._model.mimeData(indexes))
+        pixmap, hot_spot = self._lifted_row(indexes[0])
+        drag.setPixmap(pixmap)
+        drag.setHotSpot(hot_spot)
+        self._delegate.lifted = {*ids}
+        self.viewport().update()
+        try:
+            drag.exec(Qt.DropAction.MoveAction, Qt.DropAction.MoveAction)
+        finally:
+            self._delegate.lifted = ()
+            self._end_drag()
+
+    def _lifted_row(self, index: QModelIndex) -> tuple[QPixmap, QPoint]:
+        body = self.anatomy.boxes(index, self.visualRect(index)).body
+        pixmap = self.viewport().grab(body)
+        at = self.viewport().mapFromGlobal(self.cursor().pos()) - body.topLeft()
+        return pixmap, at if QRect(QPoint(), body.size()).contains(at) else QPoint(12, body.height() // 2)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802
+        self._consider(event)
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:  # noqa: N802
+        self._consider(event)
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:  # noqa: N802
+        event.accept()
+        self._end_drag()
+
+    def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802
+        place = self._drop_place(event)
+        self._end_drag()
+        if place is None:
+            event.ignore()
+            return
+        row, parent = place
+        if self._model.dropMimeData(event.mimeData(), event.proposedAction(), row, 0, parent):
+            event.setDropAction(self._action(event))
+            event.accept()
+            self.setFocus(Qt.FocusReason.OtherFocusReason)
+        else:
+            event.ignore()
+
+    def _action(self, event: QDropEvent) -> Qt.DropAction:
+        own = bool(mime.nodes_in(event.mimeData(), self._model.token))
+        return Qt.DropAction.MoveAction if own else Qt.DropAction.CopyAction
+
+    def _consider(self, event: QDropEvent) -> None:
+        """Open the gap where a drop would land and say what it would do; or do not react at all."""
+        if not self._is_ours(event):
+            event.ignore()
+            return
+        self._drag_y = event.position().toPoint().y()
+        if not self._scroll.isActive():
+            self._scroll.start()
+        place = self._drop_place(event)
+        if place is None:
+            self._land(None)
+            # Accepted as a drag, so that it goes on telling where it is, but with nothing to do here.
+            event.setDropAction(Qt.DropAction.IgnoreAction)
+            event.accept()
+            return
+        target = self._model.target(*place)
+        self._land(target)
+        event.setDropAction(self._action(event))
+        event.accept()
+
+    def _is_ours(self, event: QDropEvent) -> bool:
+        data = event.mimeData()
+        return not self._model.locked and bool(mime.agents_in(data) or mime.nodes_in(data, self._model.token))
+
+    def _drop_place(self, event: QDropEvent) -> tuple[int, QModelIndex] | None:
+        """The (row, parent) that the model is to be asked for; None where a drop does nothing."""
+        data = event.mimeData()
+        place = self._place_at(event.position().toPoint(), self._carries_groups(data))
+        if place is None or not self._model.canDropMimeData(
+            data, event.proposedAction(), place[0], 0, place[1]
+        ):
+            return None
+        return place
+
+    def _carries_groups(self, data: QMimeData) -> bool:
+        outline = self._model.document.outline
+        return any(outline.find_group(node_id) for node_id in mime.nodes_in(data, self._model.token))
+
+    def _place_at(self, point: QPoint, whole_groups: bool) -> tuple[int, QModelIndex] | None:
+        index = self.indexAt(point)
+        if not index.isValid():
+            last = self._model.index(self._model.rowCount() - 1, 0)
+            return (self._model.rowCount(last), last) if point.y() > 0 else None
+        place = self.anatomy.drop_at(index, self.visualRect(index), point.y(), whole_groups)
+        if place is not None:
+            return place
+        return self._place_of(self.anatomy.gap_target)
+
+    def _place_of(self, target: Target | None) -> tuple[int, QModelIndex] | None:
+        if target is None or isinstance(target, OnAgent):
+            return None
+        if isinstance(target, NewStep):
+            return target.index, self._model.phase_index(target.phase)
+        return target.index, self._model.index_of(target.group_id)
+
+    def _land(self, target: Target | None) -> None:
+        anatomy = self.anatomy
+        if target is None:
+            landing = None
+        else:
+            landing = Landing(target, words.landing(target, self._model.document.outline))
+        if landing == anatomy.landing:
+            return
+        anatomy.landing = landing
+        if target is not None and not isinstance(target, OnAgent) and target != anatomy.gap_target:
+            opening = anatomy.gap_target is None
+            anatomy.gap_target = target
+            duration = self.style().styleHint(QStyle.StyleHint.SH_Widget_Animation_Duration, None, self)
+            if opening and duration > 0:
+                anatomy.gap_share = 0.0
+                self._gap.setDuration(GAP_MS)
+                self._gap.start()
+            self._relayout()
+        self.viewport().update()
+
+    @Slot(object)
+    def _open_gap(self, share: object) -> None:
+        if isinstance(share, float):
+            self.anatomy.gap_share = share
+            self._relayout()
+
+    @Slot()
+    def _scroll_under_drag(self) -> None:
+        if self._drag_y is None:
+            self._scroll.stop()
+            return
+        bar = self.verticalScrollBar()
+        if self._drag_y < SCROLL_EDGE:
+            bar.setValue(bar.value() - SCROLL_STEP)
+        elif self._drag_y > self.viewport().height() - SCROLL_EDGE:
+            bar.setValue(bar.value() + SCROLL_STEP)
+
+    def _end_drag(self) -> None:
+        self._drag_y = None
+        self._scroll.stop()
+        self._gap.stop()
+        had_gap = self.anatomy.gap_target is not None
+        self.anatomy.landing = None
+        self.anatomy.gap_target = None
+        self.anatomy.gap_share = 1.0
+        if had_gap:
+            self._relayout()
+        self.viewport().update()
+
+    @property
+    def landing_words(self) -> str:
+        """What the present drag would do; empty where nothing."""
+        return self.anatomy.landing.words if self.anatomy.landing is not None else ""
+
+    def kind(self, index: QModelIndex) -> Kind:
+        """What a row is."""
+        return self._model.kind(index)

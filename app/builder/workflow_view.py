@@ -1,0 +1,120 @@
+"""The middle of the window: the workflow's phases, and its problems below them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import QModelIndex, QPoint, QSize, Qt, Signal, Slot
+from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
+
+from app.builder.notices import LockedNotice, ProblemList
+from app.builder.workflow_actions import WorkflowActions
+from app.builder.workflow_model import Kind, WorkflowModel
+from app.builder.workflow_tree import WorkflowTree
+from app.document import WorkflowDocument
+from app.outline import PHASE_KEYS
+from app.turn_badge import TurnBadge
+from core.plan import Place
+from core.problems import Problem
+
+WIDTH = 372
+
+
+class WorkflowView(QWidget):
+    """Shows and edits the open workflow.
+
+    Signals: `selection_changed()`; `agent_open_requested(str)` with an agent's name.
+    """
+
+    selection_changed = Signal()
+    agent_open_requested = Signal(str)
+
+    def __init__(self, document: WorkflowDocument, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._document = document
+        self.model = WorkflowModel(document, self)
+        self.tree = WorkflowTree(self.model, self)
+        self.commands = WorkflowActions(document, self.model, self.tree)
+        self._locked = LockedNotice(self)
+        self._locked.hide()
+        self._problems = ProblemList(self)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self._locked)
+        layout.addWidget(self.tree, 1)
+        layout.addWidget(self._problems)
+        self.setMinimumWidth(240)
+        self.setFocusProxy(self.tree)
+        self.tree.nodes_selected.connect(self.commands.update_enabled)
+        self.tree.nodes_selected.connect(self.selection_changed)
+        self.tree.menu_requested.connect(self._show_menu)
+        self.tree.index_opened.connect(self._open_index)
+        self.commands.agent_open_requested.connect(self.agent_open_requested)
+        self._problems.opened.connect(self._select_problem)
+        document.problems_changed.connect(self._show_problems)
+        document.changed.connect(self.commands.update_enabled)
+        self._show_problems()
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        return QSize(WIDTH, 600)
+
+    def selected_nodes(self) -> list[int]:
+        """Ids of the selected groups and agents."""
+        return self.tree.selected_nodes()
+
+    def select_place(self, place: Place) -> None:
+        """Select the agent at a place of a run."""
+        node_id = self._document.node_at(place)
+        if node_id is not None:
+            self.tree.select_nodes([node_id])
+            self.tree.scrollTo(self.model.index_of(node_id))
+
+    def set_turn_badges(self, badges: Mapping[Place, TurnBadge]) -> None:
+        """Show a run on the slots; an empty mapping: no run."""
+        self.model.set_badges(badges)
+
+    def set_locked(self, locked: bool) -> None:
+        """While a run goes on: looking yes, editing no, with a sentence that says so."""
+        self.model.locked = locked
+        self._locked.setVisible(locked)
+        self.tree.setDragEnabled(not locked)
+        self.commands.update_enabled()
+
+    @Slot(QModelIndex, QPoint)
+    def _show_menu(self, index: QModelIndex, where: QPoint) -> None:
+        menu: QMenu = self.commands.menu_for(index)
+        # Not exec: a nested loop would hold up every coroutine of a run.
+        menu.popup(where)
+
+    @Slot(QModelIndex)
+    def _open_index(self, index: QModelIndex) -> None:
+        kind = self.model.kind(index)
+        node = self.model.agent_node(index)
+        if kind is Kind.AGENT and node is not None:
+            self.agent_open_requested.emit(node.entry.agent)
+        elif kind is Kind.GROUP and self.commands.rename.isEnabled():
+            self.commands.rename.trigger()
+        elif kind is Kind.PHASE:
+            centre = self.tree.visualRect(index).center()
+            self._show_menu(index, self.tree.viewport().mapToGlobal(centre))
+
+    @Slot()
+    def _show_problems(self) -> None:
+        self._problems.show_problems(self._document.problems)
+
+    @Slot(object)
+    def _select_problem(self, problem: Problem) -> None:
+        """Select the group or agent that a problem's place names, such as `loop_agents[1].agents[0]`."""
+        index = QModelIndex()
+        for phase, key in PHASE_KEYS.items():
+            if not problem.place.startswith(key):
+                continue
+            index = self.model.phase_index(phase)
+            for part in problem.place.removeprefix(key).split("["):
+                number = part.split("]")[0]
+                child = self.model.index(int(number), 0, index) if number.isdigit() else QModelIndex()
+                index = child if child.isValid() else index
+        if index.isValid():
+            self.tree.setCurrentIndex(index)
+            self.tree.setFocus(Qt.FocusReason.OtherFocusReason)

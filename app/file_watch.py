@@ -1,0 +1,96 @@
+"""Notices that another program changed or removed a file, also by replacing it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal, Slot
+
+SETTLE_MS = 80
+"""Editors replace a file in several steps; one look after them is enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Stamp:
+    inode: int
+    size: int
+    modified_ns: int
+
+
+class FileWatch(QObject):
+    """Watches one file and its folder (a replaced file is a new one, which only the folder tells).
+
+    Signals: `changed()` once for each state of the file that is not the one last followed.
+    """
+
+    changed = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._path: Path | None = None
+        self._stamp: _Stamp | None = None
+        self._content = b""
+        self._watcher = QFileSystemWatcher(self)
+        self._settle = QTimer(self)
+        self._settle.setSingleShot(True)
+        self._settle.setInterval(SETTLE_MS)
+        self._settle.timeout.connect(self._look)
+        self._watcher.fileChanged.connect(self._look_soon)
+        self._watcher.directoryChanged.connect(self._look_soon)
+
+    def follow(self, path: Path | None) -> None:
+        """Watch this file from its present state on; None: watch nothing."""
+        self._settle.stop()
+        watched = [*self._watcher.files(), *self._watcher.directories()]
+        if watched:
+            self._watcher.removePaths(watched)
+        self._path = path
+        self._stamp, self._content = self._read()
+        self._watch_again()
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """While OpenLoop itself writes the file; `follow` inside takes the new state as known."""
+        self._watcher.blockSignals(True)
+        try:
+            yield
+        finally:
+            self._watcher.blockSignals(False)
+
+    def _watch_again(self) -> None:
+        if self._path is None:
+            return
+        wanted = [str(path) for path in (self._path, self._path.parent) if path.exists()]
+        missing = [
+            path for path in wanted if path not in (*self._watcher.files(), *self._watcher.directories())
+        ]
+        if missing:
+            self._watcher.addPaths(missing)
+
+    def _read(self) -> tuple[_Stamp | None, bytes]:
+        if self._path is None:
+            return None, b""
+        try:
+            status = self._path.stat()
+            stamp = _Stamp(status.st_ino, status.st_size, status.st_mtime_ns)
+            return stamp, self._content if stamp == self._stamp else self._path.read_bytes()
+        except OSError:
+            return None, b""
+
+    @Slot()
+    def _look_soon(self) -> None:
+        self._settle.start()
+
+    @Slot()
+    def _look(self) -> None:
+        stamp, content = self._read()
+        self._watch_again()
+        if stamp == self._stamp:
+            return
+        same = stamp is not None and self._stamp is not None and content == self._content
+        self._stamp, self._content = stamp, content
+        if not same:
+            self.changed.emit()

@@ -1,0 +1,153 @@
+"""The workflow as an immutable tree with ids: what the builder shows and what every edit replaces.
+
+A node keeps its id through moves, undo and redo, so that views keep their selection and a run's places
+can be told from nodes. The models inside (`AgentEntry`, groups, settings) are never changed in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from core.config import AgentEntry, AgentGroup, FanOutGroup, Workflow
+from core.plan import Place
+from core.state import PHASES, Phase
+
+PHASE_KEYS: dict[Phase, str] = {
+    "preparation": "preparation_agents",
+    "loop": "loop_agents",
+    "finalization": "finalization_agents",
+}
+"""The key of each phase in a workflow file."""
+
+NewId = Callable[[], int]
+"""Gives an id that no node of this document ever had."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentNode:
+    """One agent at one place of a group."""
+
+    id: int
+    entry: AgentEntry
+
+
+@dataclass(frozen=True, slots=True)
+class GroupNode:
+    """One step of a phase. `settings` is the group without its agents; a fan-out group has no nodes."""
+
+    id: int
+    settings: AgentGroup | FanOutGroup
+    agents: tuple[AgentNode, ...] = ()
+
+    @property
+    def is_fan_out(self) -> bool:
+        """Whether this is a fan-out group, which is shown and kept but not edited."""
+        return isinstance(self.settings, FanOutGroup)
+
+    @property
+    def is_parallel(self) -> bool:
+        """Whether its agents run at the same time."""
+        return self.settings.mode == "parallel"
+
+    def to_model(self) -> AgentGroup | FanOutGroup:
+        """The group as in a file."""
+        if isinstance(self.settings, FanOutGroup):
+            return self.settings.model_copy(deep=True)
+        return self.settings.model_copy(
+            update={"agents": [node.entry.model_copy(deep=True) for node in self.agents]}, deep=True
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """The three phases and the workflow's own settings (whose phases are left empty)."""
+
+    settings: Workflow
+    preparation: tuple[GroupNode, ...] = ()
+    loop: tuple[GroupNode, ...] = ()
+    finalization: tuple[GroupNode, ...] = ()
+
+    @classmethod
+    def from_workflow(cls, workflow: Workflow, new_id: NewId) -> Outline:
+        """The tree of a workflow, with fresh ids."""
+        phases: dict[Phase, tuple[GroupNode, ...]] = {
+            phase: tuple(_group_node(group, new_id) for group in workflow.groups(phase)) for phase in PHASES
+        }
+        settings = workflow.model_copy(deep=True)
+        for phase in PHASES:
+            settings.groups(phase).clear()
+        return cls(settings, phases["preparation"], phases["loop"], phases["finalization"])
+
+    def to_workflow(self) -> Workflow:
+        """A workflow of its own, which the caller may change."""
+        phases = {
+            PHASE_KEYS[phase]: [group.to_model() for group in self.groups(phase)]
+            for phase in PHASES
+            if self.groups(phase) or PHASE_KEYS[phase] in self.settings.model_fields_set
+        }
+        return self.settings.model_copy(deep=True).model_copy(update=phases)
+
+    def groups(self, phase: Phase) -> tuple[GroupNode, ...]:
+        """The groups of a phase, in order."""
+        return {"preparation": self.preparation, "loop": self.loop, "finalization": self.finalization}[phase]
+
+    def all_groups(self) -> Iterator[tuple[Phase, int, GroupNode]]:
+        """Every group with its phase and index."""
+        for phase in PHASES:
+            for index, group in enumerate(self.groups(phase)):
+                yield phase, index, group
+
+    def all_agents(self) -> Iterator[tuple[Place, GroupNode, AgentNode]]:
+        """Every agent with its place and group, in the order of the file."""
+        for phase, index, group in self.all_groups():
+            for entry, node in enumerate(group.agents):
+                yield Place(phase, index, entry), group, node
+
+    def find_group(self, node_id: int) -> tuple[Phase, int, GroupNode] | None:
+        """A group by its id."""
+        return next((found for found in self.all_groups() if found[2].id == node_id), None)
+
+    def find_agent(self, node_id: int) -> tuple[Place, GroupNode, AgentNode] | None:
+        """An agent by its id."""
+        return next((found for found in self.all_agents() if found[2].id == node_id), None)
+
+    def group_of(self, node_id: int) -> tuple[Phase, int, GroupNode] | None:
+        """The group that has this id or holds the agent with it."""
+        return next(
+            (
+                found
+                for found in self.all_groups()
+                if found[2].id == node_id or any(agent.id == node_id for agent in found[2].agents)
+            ),
+            None,
+        )
+
+    def with_groups(self, phase: Phase, groups: Iterable[GroupNode]) -> Outline:
+        """The same tree with other groups in one phase."""
+        kept = tuple(groups)
+        if phase == "preparation":
+            return replace(self, preparation=kept)
+        if phase == "loop":
+            return replace(self, loop=kept)
+        return replace(self, finalization=kept)
+
+    def with_group(self, changed: GroupNode) -> Outline:
+        """The same tree with one group replaced by id."""
+        found = self.find_group(changed.id)
+        if found is None:
+            return self
+        phase = found[0]
+        return self.with_groups(
+            phase, (changed if group.id == changed.id else group for group in self.groups(phase))
+        )
+
+
+def _group_node(group: AgentGroup | FanOutGroup, new_id: NewId) -> GroupNode:
+    node_id = new_id()
+    if isinstance(group, FanOutGroup):
+        return GroupNode(node_id, group.model_copy(deep=True))
+    settings = group.model_copy(deep=True)
+    agents = tuple(AgentNode(new_id(), entry) for entry in settings.agents)
+    settings.agents = []
+    return GroupNode(node_id, settings, agents)
