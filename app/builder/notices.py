@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
     QColor,
+    QFont,
     QFontMetrics,
     QPainter,
     QPaintEvent,
+    QPalette,
     QResizeEvent,
     QStandardItem,
     QStandardItemModel,
@@ -39,21 +41,10 @@ class SectionLabel(QLabel):
 
     def __init__(self, text: str, parent: QWidget | None = None) -> None:
         super().__init__(text.upper(), parent)
-        self._set_look()
-
-    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            self._set_look()
-
-    def _set_look(self) -> None:
         label_font = font(TextSize.LABEL, bold=True)
-        label_font.setLetterSpacing(label_font.SpacingType.AbsoluteSpacing, 0.6)
+        label_font.setLetterSpacing(QFont.SpacingType.AbsoluteSpacing, 0.6)
         self.setFont(label_font)
-        palette = self.palette()
-        if palette.color(palette.ColorRole.WindowText) != theme().color("quiet"):
-            palette.setColor(palette.ColorRole.WindowText, theme().color("quiet"))
-            self.setPalette(palette)
+        self.setForegroundRole(QPalette.ColorRole.PlaceholderText)
 
 
 class LockedNotice(QWidget):

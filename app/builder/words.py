@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QCoreApplication
 
-from app.document_edits import InGroup, NewStep, OnAgent, Target
+from app.document_edits import NewStep, OnAgent, Target
 from app.outline import GroupNode, Outline
 from core.agent import AgentDefinition
 from core.condition import condition_in_words

@@ -1,4 +1,4 @@
-"""What can be done to the selection of the workflow: actions with keys, and the context menus made of them."""
+"""What can be done to the selection of the workflow: actions with keys, and the context menus of them."""
 
 from __future__ import annotations
 

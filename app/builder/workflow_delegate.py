@@ -20,7 +20,7 @@ from app.builder import words
 from app.builder.workflow_model import Kind, WorkflowModel
 from app.builder.workflow_rows import LESSON_PADDING, Boxes, Index, RowAnatomy
 from app.outline import GroupNode
-from app.theme import RADIUS, STATUS_ICONS, TextSize, font, paint_icon, theme
+from app.theme import RADIUS, STATUS_ICONS, font, paint_icon, theme
 from app.turn_badge import TurnBadge
 from core.events import TurnStatus
 

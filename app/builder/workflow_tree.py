@@ -105,7 +105,7 @@ class WorkflowTree(QTreeView):
     # --- selection -------------------------------------------------------------------------------------
 
     def selected_nodes(self) -> list[int]:
-        """Ids of the selected groups and agents, in the order of the file; no agent whose group is selected."""
+        """Ids of the selected groups and agents, in the file's order; no agent of a selected group."""
         chosen = {
             node_id for index in self.selectedIndexes() if (node_id := self._model.node_id(index)) is not None
         }

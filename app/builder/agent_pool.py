@@ -1,0 +1,397 @@
+"""The left of the window: the agents there are, to be looked at and dragged into the workflow."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import (
+    QEvent,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QPoint,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    Signal,
+    Slot,
+)
+from PySide6.QtGui import QContextMenuEvent, QDrag, QFont, QFontMetrics, QKeyEvent, QPainter
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFrame,
+    QLabel,
+    QLineEdit,
+    QMenu,
+    QPushButton,
+    QSplitter,
+    QStackedWidget,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTreeView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.builder import words
+from app.builder.agent_pool_model import PROBLEM_ROLE, AgentFilter, AgentPoolModel, agent_at
+from app.builder.agent_preview import AgentPreview
+from app.builder.notices import SectionLabel
+from app.theme import font, icon, is_appearance_event, paint_icon, theme
+from core.agent import AgentDefinition, AgentLibrary
+from core.problems import Problem
+from core.state import PHASES
+
+WIDTH = 224
+MARGIN = 12
+ICON = 14
+Index = QModelIndex | QPersistentModelIndex
+
+
+class _AgentDelegate(QStyledItemDelegate):
+    """Folders quiet with a triangle; agents with their role in quiet text, and ✓ where they may complete."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: N802
+        del option, index
+        return QSize(0, max(28, QFontMetrics(font()).height() + 10))
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        colors = theme()
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        row = option.rect
+        selected = bool(option.state & QStyle.StateFlag.State_Selected)
+        if selected:
+            painter.fillRect(row, colors.color("accent_soft"))
+        elif option.state & QStyle.StateFlag.State_MouseOver:
+            painter.fillRect(row, colors.color("raised"))
+        if option.state & QStyle.StateFlag.State_HasFocus:
+            painter.fillRect(QRect(row.left(), row.top(), 3, row.height()), colors.color("accent"))
+        agent, problem = agent_at(index), index.data(PROBLEM_ROLE)
+        if agent is None and not isinstance(problem, Problem):
+            self._paint_folder(painter, option, index)
+        else:
+            self._paint_agent(painter, row, str(index.data()), agent, isinstance(problem, Problem))
+        painter.restore()
+
+    def _paint_folder(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        colors = theme()
+        row = option.rect
+        is_open = bool(option.state & QStyle.StateFlag.State_Open)
+        box = QRectF(row.left() + MARGIN - 2, row.center().y() - 5, 12, 12)
+        paint_icon(painter, "chevron-down" if is_open else "chevron-right", box, colors.color("quiet"))
+        painter.setFont(_small())
+        painter.setPen(colors.color("quiet"))
+        left = row.left() + MARGIN + 12
+        text = QFontMetrics(_small()).elidedText(
+            str(index.data()), Qt.TextElideMode.ElideMiddle, row.right() - left - 8
+        )
+        painter.drawText(QRect(left, row.top(), row.right() - left, row.height()), _LEFT, text)
+
+    def _paint_agent(
+        self, painter: QPainter, row: QRect, name: str, agent: AgentDefinition | None, broken: bool
+    ) -> None:
+        colors = theme()
+        right = row.right() - 8
+        if broken:
+            box = QRectF(right - ICON, row.center().y() - ICON / 2 + 1, ICON, ICON)
+            paint_icon(painter, "triangle-alert", box, colors.color("failed"))
+            right -= ICON + 6
+        left = row.left() + MARGIN
+        role = f"{agent.role}{' ✓' if agent.may_complete else ''}".strip() if agent is not None else ""
+        name_metrics, role_metrics = QFontMetrics(font()), QFontMetrics(_small())
+        room = right - left
+        # The name comes first; a role that would be cut to nothing is left out.
+        text = name_metrics.elidedText(name, Qt.TextElideMode.ElideRight, room)
+        painter.setFont(font())
+        painter.setPen(colors.color("failed" if agent is None else "text"))
+        painter.drawText(QRect(left, row.top(), room, row.height()), _LEFT, text)
+        left += name_metrics.horizontalAdvance(text) + 8
+        if right - left >= min(28, role_metrics.horizontalAdvance(role)):
+            role = role_metrics.elidedText(role, Qt.TextElideMode.ElideRight, right - left)
+            painter.setFont(_small())
+            painter.setPen(colors.color("quiet"))
+            painter.drawText(QRect(left, row.top(), right - left, row.height()), _LEFT, role)
+
+
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine
+
+
+def _small() -> QFont:
+    small = font()
+    small.setPixelSize(12)
+    return small
+
+
+class AgentTree(QTreeView):
+    """The tree of agents; a source of drags only."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setHeaderHidden(True)
+        self.setRootIsDecorated(False)
+        self.setIndentation(0)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setItemDelegate(_AgentDelegate(self))
+        self.setUniformRowHeights(True)
+        self.setMouseTracking(True)
+        self.setExpandsOnDoubleClick(False)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setDragEnabled(True)
+        self.setDragDropMode(QAbstractItemView.DragDropMode.DragOnly)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setAccessibleName(self.tr("Agents"))
+        self.clicked.connect(self._toggle_folder)
+
+    def drawRow(self, painter: QPainter, options: QStyleOptionViewItem, index: Index) -> None:  # noqa: N802
+        option = QStyleOptionViewItem(options)
+        here = QModelIndex(index)
+        flags = QStyle.StateFlag
+        option.state = flags.State_Enabled
+        if self.selectionModel().isSelected(here):
+            option.state |= flags.State_Selected
+        if self.hasFocus() and self.currentIndex() == here:
+            option.state |= flags.State_HasFocus
+        if self.isExpanded(here):
+            option.state |= flags.State_Open
+        at = self.viewport().mapFromGlobal(self.cursor().pos())
+        if self.viewport().underMouse() and option.rect.contains(at):
+            option.state |= flags.State_MouseOver
+        self.itemDelegate().paint(painter, option, here)
+
+    def drawBranches(self, painter: QPainter, rect: QRect, index: Index) -> None:  # noqa: N802
+        """The delegate paints the triangle."""
+
+    def startDrag(self, supportedActions: Qt.DropAction) -> None:  # noqa: N802, N803
+        del supportedActions
+        indexes = [index for index in self.selectedIndexes() if agent_at(index) is not None]
+        if not indexes:
+            return
+        drag = QDrag(self)
+        drag.setMimeData(self.model().mimeData(indexes))
+        row = self.visualRect(indexes[0])
+        drag.setPixmap(self.viewport().grab(row))
+        drag.setHotSpot(QPoint(MARGIN, row.height() // 2))
+        drag.exec(Qt.DropAction.CopyAction)
+
+    @Slot(QModelIndex)
+    def _toggle_folder(self, index: QModelIndex) -> None:
+        if self.model().hasChildren(index):
+            self.setExpanded(index, not self.isExpanded(index))
+
+
+class AgentPool(QWidget):
+    """Shows an agent library.
+
+    Signals: `add_requested(list, str)`: these agents by name to this phase (empty: where the selection is);
+    `agent_open_requested(str)`; `new_agent_requested()`; `folder_open_requested()`.
+    """
+
+    add_requested = Signal(object, str)
+    agent_open_requested = Signal(str)
+    new_agent_requested = Signal()
+    folder_open_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._agents = AgentPoolModel(self)
+        self.filtered = AgentFilter(self)
+        self.filtered.setSourceModel(self._agents)
+        self.filter_field = QLineEdit(self)
+        self.filter_field.setPlaceholderText(self.tr("Filter agents"))
+        self.filter_field.setAccessibleName(self.tr("Filter agents"))
+        self.filter_field.setClearButtonEnabled(True)
+        self.filter_field.setMinimumHeight(28)
+        self.filter_field.textChanged.connect(self._filter)
+        self.filter_field.installEventFilter(self)
+        self.tree = AgentTree(self)
+        self.tree.setModel(self.filtered)
+        self.preview = AgentPreview(self)
+        self._nothing = QLabel(self)
+        self._nothing.setWordWrap(True)
+        self._nothing.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+        self.new_button = QPushButton(icon("file-plus"), self.tr("Make the first agent"), self)
+        self._pages = QStackedWidget(self)
+        self._pages.addWidget(self._tree_page())
+        self._pages.addWidget(self._empty_page())
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._pages)
+        self.setMinimumWidth(160)
+        self.setAutoFillBackground(True)
+        self.setBackgroundRole(self.tree.viewport().backgroundRole())
+        self.setFocusProxy(self.tree)
+        self.new_button.clicked.connect(self.new_agent_requested)
+        self.tree.selectionModel().currentChanged.connect(self._preview)
+        self.tree.activated.connect(self._add_activated)
+        self._library: AgentLibrary | None = None
+        self._show_state()
+
+    def _tree_page(self) -> QWidget:
+        top = QWidget(self)
+        layout = QVBoxLayout(top)
+        layout.setContentsMargins(0, 12, 0, 0)
+        layout.setSpacing(8)
+        label = SectionLabel(self.tr("Agents"), top)
+        label.setContentsMargins(MARGIN, 0, 0, 0)
+        layout.addWidget(label)
+        field = QVBoxLayout()
+        field.setContentsMargins(MARGIN, 0, MARGIN, 0)
+        field.addWidget(self.filter_field)
+        layout.addLayout(field)
+        self._no_match = QLabel(top)
+        self._no_match.setWordWrap(True)
+        self._no_match.setContentsMargins(MARGIN, 4, MARGIN, 0)
+        self._no_match.hide()
+        layout.addWidget(self._no_match)
+        layout.addWidget(self.tree, 1)
+        self.splitter = QSplitter(Qt.Orientation.Vertical, self)
+        self.splitter.setHandleWidth(1)
+        self.splitter.addWidget(top)
+        self.splitter.addWidget(self.preview)
+        self.splitter.setStretchFactor(0, 1)
+        self.splitter.setSizes([540, 196])
+        return self.splitter
+
+    def _empty_page(self) -> QWidget:
+        page = QWidget(self)
+        layout = QVBoxLayout(page)
+        layout.setContentsMargins(MARGIN, 12, MARGIN, 12)
+        layout.setSpacing(8)
+        layout.addWidget(SectionLabel(self.tr("Agents"), page))
+        layout.addWidget(self._nothing)
+        layout.addWidget(self.new_button)
+        layout.addStretch(1)
+        return page
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        return QSize(WIDTH, 600)
+
+    # --- what is shown ---------------------------------------------------------------------------------
+
+    def set_library(self, library: AgentLibrary) -> None:
+        """Show these agents; what was selected and folded stays so where it is still there."""
+        current = self.selected_agents()
+        folded = {
+            str(index.data())
+            for row in range(self.filtered.rowCount())
+            if not self.tree.isExpanded(index := self.filtered.index(row, 0))
+            and self.filtered.hasChildren(index)
+        }
+        self._library = library
+        self._agents.show(library.agents, library.problems)
+        self.tree.expandAll()
+        for row in range(self.filtered.rowCount()):
+            index = self.filtered.index(row, 0)
+            if str(index.data()) in folded:
+                self.tree.setExpanded(index, False)
+        if current:
+            self.select_agent(current[0])
+        self._show_state()
+
+    def select_agent(self, name: str) -> None:
+        """Select an agent by name, if it is there."""
+        index = self._find(name, QModelIndex())
+        if index.isValid():
+            self.tree.setCurrentIndex(index)
+
+    def selected_agents(self) -> list[str]:
+        """Names of the selected agents, from top to bottom."""
+        indexes = sorted(self.tree.selectedIndexes(), key=lambda index: self.tree.visualRect(index).top())
+        return [agent.name for index in indexes if (agent := agent_at(index)) is not None]
+
+    def _find(self, name: str, parent: QModelIndex) -> QModelIndex:
+        for row in range(self.filtered.rowCount(parent)):
+            index = self.filtered.index(row, 0, parent)
+            agent = agent_at(index)
+            if agent is not None and agent.name == name:
+                return index
+            inner = self._find(name, index)
+            if inner.isValid():
+                return inner
+        return QModelIndex()
+
+    def _show_state(self) -> None:
+        library = self._library
+        empty = library is None or not (library.agents or library.problems)
+        self._pages.setCurrentIndex(1 if empty else 0)
+        self.new_button.setVisible(library is not None)
+        if library is None:
+            self._nothing.setText(self.tr("Reading the agents…"))
+        else:
+            self._nothing.setText(
+                self.tr(
+                    "There are no agents yet. An agent is a Markdown file that says who it is and what it "
+                    "is to do. Make the first one here, or put files into the agents folder."
+                )
+            )
+
+    @Slot(str)
+    def _filter(self, text: str) -> None:
+        self.filtered.set_words(text)
+        self.tree.expandAll()
+        nothing = bool(text.strip()) and self.filtered.rowCount() == 0
+        self._no_match.setText(self.tr("No agent matches “{0}”.").format(text.strip()) if nothing else "")
+        self._no_match.setVisible(nothing)
+
+    @Slot(QModelIndex)
+    def _preview(self, index: QModelIndex) -> None:
+        problem = index.data(PROBLEM_ROLE)
+        self.preview.show_agent(agent_at(index) or (problem if isinstance(problem, Problem) else None))
+
+    # --- adding ----------------------------------------------------------------------------------------
+
+    @Slot(QModelIndex)
+    def _add_activated(self, index: QModelIndex) -> None:
+        if agent_at(index) is not None:
+            self.add_requested.emit(self.selected_agents(), "")
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:  # noqa: N802
+        names = self.selected_agents()
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for phase in PHASES:
+            text = self.tr("Add to {0}").format(words.phase_title(phase).lower())
+            action = menu.addAction(icon("plus", "quiet"), text)
+            action.setEnabled(bool(names))
+            action.setData(phase)
+        menu.addSeparator()
+        edit = menu.addAction(icon("external-link", "quiet"), self.tr("Edit agent…"))
+        edit.setEnabled(len(names) == 1)
+        new = menu.addAction(icon("file-plus", "quiet"), self.tr("New agent…"))
+        folder = menu.addAction(icon("folder-open", "quiet"), self.tr("Open the agents folder"))
+        edit.triggered.connect(lambda: self.agent_open_requested.emit(names[0]))
+        new.triggered.connect(self.new_agent_requested)
+        folder.triggered.connect(self.folder_open_requested)
+        menu.triggered.connect(
+            lambda action: self.add_requested.emit(names, action.data()) if action.data() in PHASES else None
+        )
+        where = event.globalPos()
+        if event.reason() == QContextMenuEvent.Reason.Keyboard:
+            where = self.tree.viewport().mapToGlobal(self.tree.visualRect(self.tree.currentIndex()).center())
+        menu.popup(where)
+        event.accept()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+        """From the filter field, Down goes to the agents and Escape clears it."""
+        if (
+            watched is self.filter_field
+            and isinstance(event, QKeyEvent)
+            and event.type() == QEvent.Type.KeyPress
+        ):
+            if event.key() == Qt.Key.Key_Down:
+                self.tree.setFocus(Qt.FocusReason.OtherFocusReason)
+                if not self.tree.currentIndex().isValid() and self.filtered.rowCount():
+                    self.tree.setCurrentIndex(self.filtered.index(0, 0))
+                return True
+            if event.key() == Qt.Key.Key_Escape and self.filter_field.text():
+                self.filter_field.clear()
+                return True
+        return False
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        super().changeEvent(event)
+        if is_appearance_event(event) and hasattr(self, "tree"):
+            self.tree.viewport().update()

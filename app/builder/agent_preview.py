@@ -1,0 +1,132 @@
+"""The rendered text of one agent. It may come from anywhere, so it can load nothing and open nothing."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, QUrl
+from PySide6.QtGui import (
+    QFont,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QTextBlockFormat,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
+    QTextFormat,
+)
+from PySide6.QtWidgets import QFrame, QLabel, QTextBrowser, QVBoxLayout, QWidget
+
+from app.builder import words
+from app.theme import font, theme
+from core.agent import AgentDefinition
+from core.problems import Problem
+
+LONGEST = 20_000
+"""Characters of a prompt that are rendered; the whole is in the editor."""
+
+
+def _small() -> QFont:
+    small = font()
+    small.setPixelSize(12)
+    return small
+
+
+class SealedBrowser(QTextBrowser):
+    """Rendered Markdown that loads no image, style or file, whatever the text asks for."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setOpenLinks(False)
+        self.setOpenExternalLinks(False)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.document().setDocumentMargin(0)
+
+    def loadResource(self, type: int, name: QUrl | str) -> object:  # noqa: N802
+        """Nothing, always."""
+        del type, name
+        return ""
+
+
+class AgentPreview(QWidget):
+    """Name, role and powers of an agent, and its prompt below."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.title = QLabel(self)
+        self.title.setFont(font(bold=True))
+        self.title.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.summary = QLabel(self)
+        self.summary.setWordWrap(True)
+        self.summary.setFont(_small())
+        self.summary.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        self.text = SealedBrowser(self)
+        self.text.setAccessibleName(self.tr("What the agent is told"))
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(12, 12, 8, 8)
+        layout.setSpacing(4)
+        layout.addWidget(self.title)
+        layout.addWidget(self.summary)
+        layout.addWidget(self.text, 1)
+        self.setAutoFillBackground(True)
+        self.setBackgroundRole(self.text.viewport().backgroundRole())
+        self.show_agent(None)
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        return QSize(224, 196)
+
+    def show_agent(self, shown: AgentDefinition | Problem | None) -> None:
+        """Show an agent, what is wrong with a file, or nothing."""
+        if shown is None:
+            self.title.setText("")
+            self.summary.setText(self.tr("Choose an agent to see what it is told."))
+            self.text.clear()
+            return
+        if isinstance(shown, Problem):
+            self.title.setText(shown.file.name if shown.file else "")
+            self.summary.setText(shown.message)
+            self.text.setPlainText(shown.text())
+            return
+        self.title.setText(shown.name)
+        powers = (
+            self.tr("may complete the loop") if shown.may_complete else self.tr("cannot complete the loop")
+        )
+        parts = [shown.role, shown.backend or "", shown.model or "", powers]
+        if shown.timeout:
+            parts.append(words.duration(shown.timeout))
+        self.summary.setText(" · ".join(part for part in parts if part))
+        source = shown.prompt[:LONGEST]
+        if shown.description:
+            source = f"{shown.description}\n\n{source}"
+        document = self.text.document()
+        document.setDefaultFont(_small())
+        # Without HTML: raw tags of an agent's file are shown as they are written.
+        document.setMarkdown(
+            source,
+            QTextDocument.MarkdownFeature.MarkdownNoHTML
+            | QTextDocument.MarkdownFeature.MarkdownDialectGitHub,
+        )
+        self._calm_headings()
+
+    def _calm_headings(self) -> None:
+        """Headings as bold text: in a narrow column, levels as large letters only cost room."""
+        block = self.text.document().begin()
+        cursor = QTextCursor(self.text.document())
+        while block.isValid():
+            if block.blockFormat().headingLevel() > 0:
+                cursor.setPosition(block.position())
+                cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock, QTextCursor.MoveMode.KeepAnchor)
+                heading = QTextCharFormat()
+                heading.setProperty(QTextFormat.Property.FontSizeAdjustment, 0)
+                heading.setFontWeight(QFont.Weight.DemiBold)
+                cursor.mergeCharFormat(heading)
+            space = QTextBlockFormat()
+            space.setBottomMargin(4)
+            cursor.setPosition(block.position())
+            cursor.mergeBlockFormat(space)
+            block = block.next()
+        self.text.moveCursor(QTextCursor.MoveOperation.Start)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        super().paintEvent(event)
+        painter = QPainter(self)
+        painter.fillRect(0, 0, self.width(), 1, theme().color("line"))

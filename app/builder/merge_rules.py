@@ -1,0 +1,136 @@
+"""Rules of the merge, by path: a short table with a row to add one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import (
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.builder.form import FIELD_HEIGHT, FIELD_WIDTH, LABEL_WIDTH, Choice, ChoiceRow
+from app.theme import icon, mono_font
+from core.state import MergeRule
+
+
+class MergeRules(QWidget):
+    """Which rule holds for which path of the state.
+
+    Signals: `changed_to(dict)` with all rules, path to MergeRule, after an edit.
+    """
+
+    changed_to = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._rules: dict[str, MergeRule] | None = None
+        self._rows = QWidget(self)
+        self._grid = QGridLayout(self._rows)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(12)
+        self._grid.setVerticalSpacing(12)
+        self._grid.setColumnMinimumWidth(0, LABEL_WIDTH)
+        self._grid.setColumnStretch(3, 1)
+        self._none = QLabel(
+            self.tr("The last listed agent wins; objects are merged. Name a path to have it otherwise.")
+        )
+        self._none.setWordWrap(True)
+        self._none.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        self.path_field = QLineEdit(self)
+        self.path_field.setPlaceholderText("payload.findings")
+        self.path_field.setFont(mono_font())
+        self.path_field.setAccessibleName(self.tr("Path of the state"))
+        self.path_field.setFixedWidth(FIELD_WIDTH)
+        self.path_field.setMinimumHeight(FIELD_HEIGHT)
+        self.add_button = QPushButton(icon("plus"), self.tr("Add a rule"), self)
+        self.add_button.setMinimumHeight(FIELD_HEIGHT)
+        self.add_button.setEnabled(False)
+        adding = QHBoxLayout()
+        adding.setSpacing(12)
+        adding.addSpacing(LABEL_WIDTH)
+        adding.addWidget(self.path_field)
+        adding.addWidget(self.add_button)
+        adding.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(12)
+        layout.addWidget(self._none)
+        layout.addWidget(self._rows)
+        layout.addLayout(adding)
+        self.path_field.textChanged.connect(self._offer)
+        self.path_field.returnPressed.connect(self._add)
+        self.add_button.clicked.connect(self._add)
+
+    def show_rules(self, rules: Mapping[str, MergeRule]) -> None:
+        """Show these rules without telling that they were edited."""
+        if dict(rules) == self._rules:
+            return
+        self._rules = dict(rules)
+        while (item := self._grid.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None:
+                widget.hide()
+                widget.deleteLater()
+        for at, (path, rule) in enumerate(self._rules.items()):
+            self._add_row(at, path, rule)
+        self._rows.setVisible(bool(self._rules))
+
+    def _add_row(self, at: int, path: str, rule: MergeRule) -> None:
+        row = ChoiceRow(path, self._rows, [Choice(self._in_words(each), each) for each in MergeRule])
+        row.box.setFixedWidth(FIELD_WIDTH)
+        row.label.setFont(mono_font())
+        row.label.setToolTip(path)
+        row.show_value(rule)
+        row.edited.connect(lambda value: self._change(path, value))
+        remove = QToolButton(self._rows)
+        remove.setIcon(icon("x", "quiet"))
+        remove.setAutoRaise(True)
+        remove.setToolTip(self.tr("Remove this rule"))
+        remove.setAccessibleName(self.tr("Remove the rule of {0}").format(path))
+        remove.clicked.connect(lambda: self._change(path, None))
+        self._grid.addWidget(row.label, at, 0, Qt.AlignmentFlag.AlignVCenter)
+        self._grid.addWidget(row.box, at, 1)
+        self._grid.addWidget(remove, at, 2)
+        row.note.hide()
+
+    def _in_words(self, rule: MergeRule) -> str:
+        return {
+            MergeRule.LAST: self.tr("last: the last listed wins"),
+            MergeRule.FIRST: self.tr("first: the first listed wins"),
+            MergeRule.APPEND: self.tr("append: lists one after another"),
+            MergeRule.UNION: self.tr("union: lists without doubles"),
+            MergeRule.SUM: self.tr("sum"),
+            MergeRule.MAX: self.tr("max: the greatest"),
+            MergeRule.MIN: self.tr("min: the least"),
+            MergeRule.ALL: self.tr("all: true when all say so"),
+            MergeRule.ANY: self.tr("any: true when one says so"),
+            MergeRule.ERROR: self.tr("error: end the run"),
+        }[rule]
+
+    def _change(self, path: str, rule: object) -> None:
+        rules = dict(self._rules or {})
+        if isinstance(rule, MergeRule):
+            rules[path] = rule
+        else:
+            rules.pop(path, None)
+        self.changed_to.emit(rules)
+
+    @Slot(str)
+    def _offer(self, text: str) -> None:
+        self.add_button.setEnabled(bool(text.strip()) and text.strip() not in (self._rules or {}))
+
+    @Slot()
+    def _add(self) -> None:
+        path = self.path_field.text().strip()
+        if self.add_button.isEnabled():
+            self.path_field.clear()
+            self._change(path, MergeRule.APPEND)

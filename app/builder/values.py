@@ -1,0 +1,110 @@
+"""Text of a field to a value and back. Every parser raises ValueError with a sentence for the user."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+from app.builder.words import duration, tr
+
+_UNITS = {"": 1.0, "s": 1.0, "sec": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
+_PART = re.compile(r"\s*(\d+(?:[.,]\d+)?)\s*([a-z]*)\s*", re.IGNORECASE)
+
+
+def parse_text(text: str) -> str | None:
+    """Text; None for an empty field."""
+    return text.strip() or None
+
+
+def parse_count(text: str) -> int | None:
+    """A whole number from 1 on; None for an empty field."""
+    if not text.strip():
+        return None
+    if not text.strip().isdecimal() or int(text) < 1:
+        raise ValueError(tr("This needs a whole number, 1 or more."))
+    return int(text)
+
+
+def parse_required_count(text: str) -> int:
+    """A whole number from 1 on."""
+    value = parse_count(text)
+    if value is None:
+        raise ValueError(tr("This needs a whole number, 1 or more."))
+    return value
+
+
+def parse_number(text: str) -> int:
+    """A whole number from 0 on; an empty field is 0."""
+    if not text.strip():
+        return 0
+    if not text.strip().isdecimal():
+        raise ValueError(tr("This needs a whole number, 0 or more."))
+    return int(text)
+
+
+def parse_optional_number(text: str) -> int | None:
+    """A whole number from 0 on; None for an empty field."""
+    return parse_number(text.replace(" ", "").replace(",", "")) if text.strip() else None
+
+
+def parse_money(text: str) -> float | None:
+    """Dollars; None for an empty field."""
+    cleaned = text.strip().removeprefix("$").strip().replace(",", ".")
+    if not cleaned:
+        return None
+    if not re.fullmatch(r"\d+(\.\d*)?", cleaned):
+        raise ValueError(tr("This needs an amount in dollars, such as 5 or 0.50."))
+    return float(cleaned)
+
+
+def parse_duration(text: str) -> float | None:
+    """Seconds, from `90`, `90 s`, `30 min`, `1 h 30 min`; 0 for `none`; None for an empty field."""
+    cleaned = text.strip().lower()
+    if not cleaned:
+        return None
+    if cleaned in {"none", tr("none")}:
+        return 0.0
+    total, at = 0.0, 0
+    while at < len(cleaned):
+        part = _PART.match(cleaned, at)
+        unit = part.group(2).lower() if part else ""
+        if part is None or unit not in _UNITS:
+            raise ValueError(tr("This needs a time such as 90 s, 30 min or 1 h; “none” for no limit."))
+        total += float(part.group(1).replace(",", ".")) * _UNITS[unit]
+        at = part.end()
+    return total
+
+
+def write_duration(value: object) -> str:
+    """The inverse of `parse_duration`."""
+    if not isinstance(value, int | float):
+        return ""
+    return duration(value) if value else tr("none")
+
+
+def write_plain(value: object) -> str:
+    """A value as it is; empty for None."""
+    return "" if value is None else str(value)
+
+
+def write_money(value: object) -> str:
+    """An amount without trailing zeros."""
+    return f"{value:g}" if isinstance(value, int | float) else ""
+
+
+def write_number(value: object) -> str:
+    """A number; empty for 0."""
+    return str(value) if value else ""
+
+
+def parse_arguments(text: str) -> list[str]:
+    """Arguments of a command line, quoted as in a shell."""
+    try:
+        return shlex.split(text)
+    except ValueError as problem:
+        raise ValueError(tr("A quotation mark is not closed.")) from problem
+
+
+def write_arguments(value: object) -> str:
+    """The inverse of `parse_arguments`."""
+    return shlex.join(str(part) for part in value) if isinstance(value, list) else ""
