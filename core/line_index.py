@@ -1,8 +1,8 @@
 """Lines of a file that grows, without holding the file: any window of lines in microseconds.
 
-The index keeps one number for every 32 KiB of file (the newlines before it), so ten million lines cost a few
-hundred kilobytes. It follows a file that does not exist yet, grows, is truncated or replaced. Indexing is done in
-slices, by whichever thread calls `advance`; reading is safe from another thread meanwhile.
+The index keeps one number for every 32 KiB of file (the newlines before it), so ten million lines cost a
+few hundred kilobytes. It follows a file that does not exist yet, grows, is truncated or replaced. Indexing
+is done in slices, by whichever thread calls `advance`; reading is safe from another thread meanwhile.
 """
 
 from __future__ import annotations
@@ -35,7 +35,12 @@ class Marks:
     totals: array[int] = field(default_factory=lambda: array("Q"))
 
     def append(self, line: int, value: int) -> None:
-        """Add a mark; `lines` grows last, so a reader that saw it finds the rest."""
+        """Add a mark; `lines` grows last, so a reader that saw it finds the rest.
+
+        A mark among the lines that the one before it counts is none.
+        """
+        if self.lines and line <= self.lines[-1] + self.values[-1]:
+            return
         total = self.totals[-1] + self.values[-1] if self.totals else 0
         self.totals.append(total)
         self.values.append(value)
@@ -44,7 +49,7 @@ class Marks:
 
 @dataclass(frozen=True, slots=True)
 class IndexSnapshot:
-    """What is known of the file at one moment. `generation` changes when earlier lines are no longer valid."""
+    """What is known of the file at one moment. Another `generation`: earlier lines are no longer valid."""
 
     generation: int
     lines: int
@@ -98,7 +103,7 @@ class LineIndex:
         return status.st_size - self._size
 
     def advance(self, max_bytes: int = SLICE) -> bool:
-        """Index up to `max_bytes` more. Whether more is left to do. Returns at once when a thread is at it."""
+        """Index up to `max_bytes` more. Whether more is left. Returns at once when a thread is at it."""
         if not self._advancing.acquire(blocking=False):
             return True
         try:

@@ -1,7 +1,7 @@
 """Finding text in a log file of any size: counted once in a worker, then stepped through at once.
 
-The worker keeps the number of matches of every megabyte, nothing else; the next and the previous match are then
-found by looking into one megabyte. Case does not matter. Matches do not span lines.
+The worker keeps the number of matches of every megabyte, nothing else; the next and the previous match
+are then found by looking into one megabyte. Case does not matter. Matches do not span lines.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from core.transcript import HEADER
 
 _CHUNK = 1024 * 1024
 _ESCAPE = re.compile(rb"\x1b\[[0-9;:?]*[@-~]")
-_OVERPRINTED = re.compile(rb"[^\n]*\r(?![\r\n]|\Z)")
+_OVERPRINTED = re.compile(rb"(?m)^[^\n]*\r(?![\r\n]|\Z)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +72,7 @@ class LineSearch:
     def run(self, pause: float = 0.0) -> None:
         """Look through the file from where the last call ended. `pause`: seconds to rest after each chunk."""
         self._finished = False
+        self._cancelled.clear()
         try:
             with self.path.open("rb", buffering=0) as file:
                 end = file.seek(0, 2)
@@ -83,7 +84,7 @@ class LineSearch:
                     if not data:
                         break
                     length = self._chunk_length(data, last=position + len(data) >= end)
-                    found = self._count_in(data[: length + self._overlap])
+                    found = self._count_in(data, length)
                     with self._lock:
                         self._starts.append(position)
                         self._totals.append(self._totals[-1] + found)
@@ -111,8 +112,12 @@ class LineSearch:
         newline = data.rfind(b"\n", 0, _CHUNK)
         return newline + 1 if newline >= 0 else min(len(data), _CHUNK)
 
-    def _count_in(self, data: bytes) -> int:
+    def _count_in(self, data: bytes, length: int) -> int:
+        """Matches that begin in the first `length` bytes."""
+        if data[length - 1 : length] == b"\n":
+            data = data[:length]
         if self._plain is not None:
+            data = data[: length + self._overlap]
             lowered = data.lower()
             if self._plain not in lowered:
                 return 0
@@ -121,7 +126,7 @@ class LineSearch:
             return self._visible(data).lower().count(self._plain)
         if self._pattern.search(data) is None:
             return 0
-        return sum(1 for _ in self._pattern.finditer(self._visible(data)))
+        return sum(1 for match in self._pattern.finditer(self._visible(data)) if match.start() < length)
 
     def _hides(self, data: bytes) -> bool:
         return b"\x1b" in data or b"\r" in data or (self._structured and b"\x1e" in data)
@@ -142,22 +147,24 @@ class LineSearch:
         """The first match that begins at `offset` or later, in what was looked through."""
         with self._lock:
             chunk = max(0, bisect_right(self._starts, offset) - 1)
-        while (chunk := self._with_matches(chunk, 1)) is not None:
-            for match in self._matches(chunk):
+        found = self._with_matches(chunk, 1)
+        while found is not None:
+            for match in self._matches(found):
                 if match.offset >= offset:
                     return match
-            chunk += 1
+            found = self._with_matches(found + 1, 1)
         return None
 
     def before(self, offset: int) -> Match | None:
         """The last match that begins before `offset`."""
         with self._lock:
             chunk = bisect_right(self._starts, offset) - 1
-        while (chunk := self._with_matches(chunk, -1)) is not None:
-            matches = [match for match in self._matches(chunk) if match.offset < offset]
+        found = self._with_matches(chunk, -1)
+        while found is not None:
+            matches = [match for match in self._matches(found) if match.offset < offset]
             if matches:
                 return matches[-1]
-            chunk -= 1
+            found = self._with_matches(found - 1, -1)
         return None
 
     def place_in_line(self, match: Match, line_start: int) -> int:

@@ -6,8 +6,8 @@ agent's name, a tab, the text. Every other line is plain: the result of the tool
 of a text, or what a plain program printed. A header that folds (`FOLDING`) carries the number of result lines
 below it as the first field of its text, so that a view finds its folds without reading the results.
 
-Nothing an agent prints can pass for structure: U+001E in its bytes becomes U+241E. Whole chunks of plain output
-go through without work per line.
+Nothing an agent prints can pass for structure: U+001E in its bytes becomes U+241E. Whole chunks of plain
+output go through without work per line.
 """
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ _QUIET_ENDS = frozenset({"", "stop", "tool-calls", "tool_calls", "tool_use", "en
 
 
 class TurnTranscript(Protocol):
-    """What a turn writes to: its own transcript or its part of the overview. `now`: seconds since the epoch."""
+    """What a turn writes to: its own transcript or its part of the overview. `now`: epoch seconds."""
 
     def event(self, event: OutputEvent, now: float) -> None:
         """Render what the agent did."""
@@ -361,8 +361,8 @@ class TranscriptWriter(_Renderer):
 class OverviewWriter:
     """The transcript of a whole run, in which every line carries its agent's name.
 
-    A flood does not bury the others: beyond `LINES_PER_SECOND` of one turn, lines are counted instead of shown.
-    Results of tool calls are left to the turn's own transcript.
+    A flood does not bury the others: beyond `LINES_PER_SECOND` of one turn, lines are counted instead of
+    shown. Results of tool calls are left to the turn's own transcript.
     """
 
     LINES_PER_SECOND = 200

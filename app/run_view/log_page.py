@@ -1,0 +1,175 @@
+"""What part of a log is on the screen: places in the file, rows laid out, moving by screen rows.
+
+A place is a line of the file and a screen row inside of it, because a long line wraps. Nothing here depends
+on how long the file is: only the lines that are shown are read, and a few hundred laid out rows are kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.run_view.log_folds import FoldMap
+from app.run_view.log_painter import LaidRow, LogPainter
+from app.run_view.log_rows import Row, row_of
+from app.run_view.log_source import LogSource
+from core.line_index import IndexSnapshot, LogLine, Marks
+
+_KEPT = 400
+EMPTY = IndexSnapshot(-1, 0, 0, Marks(), 0)
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedRow:
+    """A row on the screen; `top` in logical pixels from the first row of the page, negative when cut off."""
+
+    laid: LaidRow
+    top: float
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Place:
+    """A screen row: of which line of the file, and the how-manieth of it."""
+
+    line: int = 0
+    part: int = 0
+
+
+class LogPage:
+    """A window onto a log; `place` is its first screen row, `width` that of the view in logical pixels."""
+
+    def __init__(self, painter: LogPainter) -> None:
+        self.painter = painter
+        self.source: LogSource | None = None
+        self.folds = FoldMap()
+        self.snapshot = EMPTY
+        self.place = Place()
+        self.width = 400.0
+        self._kept: dict[int, LaidRow] = {}
+
+    def open(self, source: LogSource | None) -> None:
+        """Show another file from its beginning."""
+        self.source = source
+        self.folds = FoldMap()
+        self.snapshot = EMPTY
+        self.place = Place()
+        self._kept.clear()
+
+    def poll(self) -> bool:
+        """Follow the file. Whether anything changed."""
+        if self.source is None:
+            return False
+        snapshot = self.source.poll()
+        before = self.snapshot
+        if (snapshot.generation, snapshot.size) == (before.generation, before.size):
+            return False
+        if snapshot.generation != before.generation:
+            self.place = Place()
+            self._kept.clear()
+        else:
+            self._kept.pop(before.lines - 1, None)
+        self.snapshot = snapshot
+        self.folds.extend(snapshot)
+        return True
+
+    def forget_layout(self) -> None:
+        """Width, font or colours changed."""
+        self._kept.clear()
+
+    # --- rows -------------------------------------------------------------------------------------------
+
+    def laid(self, line: int) -> LaidRow | None:
+        """A line of the file, laid out; None when it is not there (any more)."""
+        found = self._kept.get(line)
+        return found if found is not None else self._load([line]).get(line)
+
+    def _load(self, lines: list[int]) -> dict[int, LaidRow]:
+        """Lay out these ascending lines, reading neighbours together."""
+        if len(self._kept) > _KEPT:
+            self._kept.clear()
+        wanted = [line for line in lines if line not in self._kept]
+        start = 0
+        for at in range(1, len(wanted) + 1):
+            if at == len(wanted) or wanted[at] != wanted[at - 1] + 1:
+                self._load_run(wanted[start], at - start)
+                start = at
+            if at == len(wanted):
+                break
+        return self._kept
+
+    def _load_run(self, first: int, count: int) -> None:
+        if self.source is not None:
+            for line in self.source.read(first, count):
+                self._kept[line.number] = self.painter.lay_out(self.row(line), self.width)
+
+    def row(self, line: LogLine) -> Row:
+        """What a line looks like at present."""
+        structured = self.source is not None and self.source.structured
+        fold = self.folds.header(line.number) if structured else None
+        return row_of(
+            line,
+            structured=structured,
+            is_result=structured and fold is None and self.folds.owner(line.number) is not None,
+            folded=None if fold is None else self.folds.is_folded(fold),
+        )
+
+    def lines_from(self, line: int, count: int) -> list[int]:
+        """The next `count` lines that are shown, from this one on."""
+        result: list[int] = []
+        while len(result) < count and line < self.snapshot.lines:
+            result.append(line)
+            line = self.folds.after(line)
+        return result
+
+    def rows(self, height: float) -> list[PlacedRow]:
+        """What is on a page of this height."""
+        step = self.painter.row_height
+        lines = self.lines_from(self.place.line, int(height / step) + 2)
+        loaded = self._load(lines)
+        top = -float(self.place.part * step)
+        result: list[PlacedRow] = []
+        for line in lines:
+            laid = loaded.get(line)
+            if laid is None or top >= height:
+                break
+            result.append(PlacedRow(laid, top))
+            top += laid.heights * step
+        return result
+
+    # --- moving -----------------------------------------------------------------------------------------
+
+    def tail(self, screen_rows: int) -> Place:
+        """The place from which the last `screen_rows` fill the page."""
+        shown = self.folds.shown
+        room = max(1, screen_rows)
+        first = max(0, shown - room)
+        if shown == 0:
+            return Place()
+        lines = self.lines_from(self.folds.line_of(first), room)
+        loaded = self._load(lines)
+        for line in reversed(lines):
+            laid = loaded.get(line)
+            heights = laid.heights if laid is not None else 1
+            if heights >= room:
+                return Place(line, heights - room)
+            room -= heights
+        return Place(lines[0] if lines else 0)
+
+    def moved(self, place: Place, screen_rows: int) -> Place:
+        """The place so many screen rows further down, or up."""
+        line, part = place.line, place.part + screen_rows
+        while part < 0:
+            shown = self.folds.shown_of(line)
+            if shown <= 0:
+                return Place()
+            line = self.folds.line_of(shown - 1)
+            part += self._heights(line)
+        while part >= (heights := self._heights(line)):
+            following = self.folds.after(line)
+            if following >= self.snapshot.lines:
+                return Place(line, heights - 1)
+            line, part = following, part - heights
+        return Place(line, part)
+
+    def _heights(self, line: int) -> int:
+        laid = self.laid(line)
+        return laid.heights if laid is not None else 1

@@ -1,0 +1,259 @@
+"""Paints rows of a log: columns, text with its colours, selection, matches, fold focus."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from zlib import crc32
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetricsF,
+    QPainter,
+    QPen,
+    QTextCharFormat,
+    QTextLayout,
+    QTextOption,
+)
+
+from app.run_view.log_rows import Row
+from app.theme import GRID, mono_font, theme
+
+MARGIN = 3 * GRID
+_NAME_CHARACTERS = 14
+_NAME_TOKENS = ("accent", "other", "succeeded", "text", "quiet")
+
+
+def utf16_length(text: str, end: int) -> int:
+    """How many UTF-16 units the first `end` characters are: what Qt counts in."""
+    if text.isascii():
+        return min(end, len(text))
+    return len(text[:end].encode("utf-16-le", "surrogatepass")) // 2
+
+
+def characters_in(text: str, units: int) -> int:
+    """How many characters the first `units` UTF-16 units are."""
+    if text.isascii():
+        return min(units, len(text))
+    return len(text.encode("utf-16-le", "surrogatepass")[: units * 2].decode("utf-16-le", "ignore"))
+
+
+@dataclass(frozen=True, slots=True)
+class LaidRow:
+    """A row with its text laid out for the width of the view. `heights`: how many screen rows it takes."""
+
+    row: Row
+    layout: QTextLayout
+    heights: int
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """Characters of a row to be highlighted; `current`: the match that one is at."""
+
+    start: int
+    end: int
+    current: bool = False
+
+
+class LogPainter:
+    """The measures and colours of one view. Call `restyle` when font, theme or zoom changed."""
+
+    def __init__(self) -> None:
+        self.zoom = 0
+        self.wrap = True
+        self.show_time = True
+        self.show_name = False
+        self.elapsed_from: float | None = None
+        self.restyle()
+
+    def restyle(self) -> None:
+        """Take font and colours from the theme anew."""
+        self._font = mono_font(self.zoom)
+        metrics = QFontMetricsF(self._font)
+        self._metrics = metrics
+        self.row_height = max(8, round(metrics.height()) + 1)
+        self._character = metrics.horizontalAdvance("0")
+        self._ascent = (self.row_height - metrics.height()) / 2 + metrics.ascent()
+        self._colors: dict[str, QColor] = {}
+
+    def color(self, token: str) -> QColor:
+        """A colour of the theme, kept."""
+        found = self._colors.get(token)
+        if found is None:
+            found = self._colors[token] = theme().color(token)
+        return found
+
+    @property
+    def time_width(self) -> float:
+        """Width of the time column with its gap; 0 when it is not shown."""
+        return self._character * 8 + 10 if self.show_time else 0.0
+
+    @property
+    def name_width(self) -> float:
+        """Width of the column of names with its gap; 0 when it is not shown."""
+        return self._character * _NAME_CHARACTERS + 10 if self.show_name else 0.0
+
+    @property
+    def text_left(self) -> float:
+        """Where the text begins."""
+        return MARGIN + self.time_width + self.name_width
+
+    def lay_out(self, row: Row, width: float) -> LaidRow:
+        """Lay a row out for a view of this width, in logical pixels."""
+        layout = QTextLayout(row.text, self._font)
+        option = QTextOption()
+        option.setWrapMode(
+            QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere if self.wrap else QTextOption.WrapMode.NoWrap
+        )
+        option.setTabStopDistance(self._character * 8)
+        option.setTextDirection(Qt.LayoutDirection.LeftToRight)
+        layout.setTextOption(option)
+        layout.setFormats([self._span_format(row.text, *self._look(row, i)) for i in range(len(row.spans))])
+        room = max(self._character * 12, width - self.text_left - MARGIN)
+        hanging = min(row.hanging * self._character, room / 3)
+        layout.beginLayout()
+        heights = 0
+        while True:
+            line = layout.createLine()
+            if not line.isValid():
+                break
+            indent = hanging if heights else 0.0
+            line.setLineWidth(room - indent if self.wrap else 1e7)
+            line.setPosition(QPointF(indent, heights * self.row_height + self._ascent - line.ascent()))
+            heights += 1
+        layout.endLayout()
+        return LaidRow(row, layout, max(1, heights))
+
+    def _look(self, row: Row, number: int) -> tuple[int, int, QTextCharFormat]:
+        span = row.spans[number]
+        look = QTextCharFormat()
+        look.setForeground(self.color(span.token))
+        if span.bold:
+            look.setFontWeight(QFont.Weight.Bold)
+        if span.underline:
+            look.setFontUnderline(True)
+        return span.start, span.end, look
+
+    def _span_format(self, text: str, start: int, end: int, look: QTextCharFormat) -> QTextLayout.FormatRange:
+        result = QTextLayout.FormatRange()
+        first = utf16_length(text, start)
+        last = utf16_length(text, end)
+        result.start, result.length, result.format = first, last - first, look
+        return result
+
+    # --- painting ---------------------------------------------------------------------------------------
+
+    def paint(
+        self,
+        painter: QPainter,
+        laid: LaidRow,
+        left: float,
+        top: float,
+        width: float,
+        *,
+        selected: tuple[int, int] | None,
+        marked: Sequence[Marked],
+        focused: bool,
+    ) -> None:
+        """Paint one row. `left`: minus the horizontal scroll offset; `top`: where its first screen row is."""
+        row = laid.row
+        x = left + self.text_left
+        if row.separator:
+            painter.setPen(QPen(self.color("line"), 1))
+            painter.drawLine(QPointF(MARGIN, top + 0.5), QPointF(width - MARGIN, top + 0.5))
+        painter.setFont(self._font)
+        baseline = QPointF(left + MARGIN, top + self._ascent)
+        if self.show_time and row.time_ms is not None:
+            painter.setPen(self.color("quiet"))
+            painter.drawText(baseline, self._time(row.time_ms))
+        if self.show_name and row.name:
+            painter.setPen(self.name_color(row.name))
+            room = self.name_width - 10
+            name = row.name
+            if self._metrics.horizontalAdvance(name) > room:
+                name = self._metrics.elidedText(name, Qt.TextElideMode.ElideRight, room)
+            painter.drawText(QPointF(baseline.x() + self.time_width, baseline.y()), name)
+        formats = [self._highlight(row.text, mark) for mark in marked]
+        if selected is not None:
+            start, end = selected
+            if end > len(row.text):
+                self._paint_line_end(painter, laid, x, top)
+            look = QTextCharFormat()
+            look.setBackground(self.color("accent_soft"))
+            formats.append(self._span_format(row.text, start, min(end, len(row.text)), look))
+        painter.setPen(self.color("text"))
+        laid.layout.draw(painter, QPointF(x, top), formats)
+        if focused:
+            painter.setPen(QPen(self.color("accent"), 1))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            box = QRectF(x - 4, top, width - x - MARGIN + 8, laid.heights * self.row_height)
+            painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 3, 3)
+
+    def _highlight(self, text: str, mark: Marked) -> QTextLayout.FormatRange:
+        look = QTextCharFormat()
+        if mark.current:
+            look.setBackground(self.color("accent"))
+            look.setForeground(self.color("on_accent"))
+        else:
+            look.setBackground(self.color("accent_soft"))
+            look.setFontUnderline(True)
+        return self._span_format(text, mark.start, mark.end, look)
+
+    def _paint_line_end(self, painter: QPainter, laid: LaidRow, x: float, top: float) -> None:
+        """A selected line break shows as half a character behind the text."""
+        line = laid.layout.lineAt(laid.heights - 1)
+        right = x + line.naturalTextRect().right() if line.isValid() else x
+        row_top = top + (laid.heights - 1) * self.row_height
+        painter.fillRect(
+            QRectF(right, row_top, self._character / 2, self.row_height), self.color("accent_soft")
+        )
+
+    def name_color(self, name: str) -> QColor:
+        """A quiet colour that an agent keeps."""
+        token = self.color(_NAME_TOKENS[crc32(name.encode("utf-8", "replace")) % len(_NAME_TOKENS)])
+        quiet = self.color("quiet")
+        return QColor(
+            (token.red() + quiet.red()) // 2,
+            (token.green() + quiet.green()) // 2,
+            (token.blue() + quiet.blue()) // 2,
+        )
+
+    def _time(self, time_ms: int) -> str:
+        if self.elapsed_from is not None:
+            seconds = max(0, int(time_ms / 1000 - self.elapsed_from))
+            return f"{seconds // 3600:>2}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+        try:
+            return datetime.fromtimestamp(time_ms / 1000).strftime("%H:%M:%S")
+        except (OverflowError, OSError, ValueError):
+            return "--:--:--"
+
+    def character_at(self, laid: LaidRow, x: float, y: float) -> int:
+        """The character of a row nearest to a point, relative to the row's text."""
+        number = min(max(0, int(y // self.row_height)), laid.heights - 1)
+        line = laid.layout.lineAt(number)
+        if not line.isValid():
+            return 0
+        return characters_in(laid.row.text, line.xToCursor(x))
+
+    def screen_row_of(self, laid: LaidRow, character: int) -> int:
+        """In which screen row of a wrapped row a character is."""
+        line = laid.layout.lineForTextPosition(utf16_length(laid.row.text, character))
+        return line.lineNumber() if line.isValid() else 0
+
+    def natural_width(self, laid: LaidRow) -> float:
+        """How wide the view would have to be to show the row without scrolling."""
+        line = laid.layout.lineAt(0)
+        return self.text_left + (line.naturalTextWidth() if line.isValid() else 0.0) + MARGIN
+
+
+def matches_in(row: Row, pattern: re.Pattern[str] | None) -> list[tuple[int, int]]:
+    """Where the pattern is in what a row shows of the file."""
+    if pattern is None:
+        return []
+    start, end = row.searchable
+    return [match.span() for match in pattern.finditer(row.text, start, end)]

@@ -1,0 +1,83 @@
+"""The file behind a log view: small growth is indexed at once, big files by a thread that ends by itself."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from core.line_index import SLICE, IndexSnapshot, LineIndex, LogLine
+from core.transcript import FOLD_HEADER
+
+_AT_ONCE = 128 * 1024
+"""Bytes that the window's thread may index in one go: well under a millisecond."""
+
+
+class BackgroundJob:
+    """At most one thread that does one thing; it is asked to end, and waited for, by `stop`."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._thread: threading.Thread | None = None
+        self.stopping = threading.Event()
+
+    @property
+    def running(self) -> bool:
+        """Whether the thread is at work."""
+        return self._thread is not None and self._thread.is_alive()
+
+    def start(self, work: Callable[[], None]) -> None:
+        """Do `work` in a thread, unless one is at work. `work` looks at `stopping`."""
+        if not self.running:
+            self.stopping.clear()
+            self._thread = threading.Thread(target=work, name=self._name, daemon=True)
+            self._thread.start()
+
+    def stop(self) -> None:
+        """Ask the thread to end and wait for it."""
+        self.stopping.set()
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+
+
+class LogSource:
+    """The lines of one log file, kept up to date by `poll`, which takes the caller under a millisecond.
+
+    `structured`: the file is a transcript; else its bytes are shown as they are.
+    """
+
+    def __init__(self, path: Path, *, structured: bool) -> None:
+        self.path = path
+        self.structured = structured
+        pattern: re.Pattern[bytes] | None = FOLD_HEADER if structured else None
+        self._index = LineIndex(path, pattern)
+        self._job = BackgroundJob("log-index")
+
+    def poll(self) -> IndexSnapshot:
+        """What is known now; sees to it that more becomes known."""
+        behind = self._index.behind()
+        if behind and not self._job.running:
+            if behind <= _AT_ONCE:
+                self._index.advance(_AT_ONCE)
+            else:
+                self._job.start(self._catch_up)
+        return self._index.snapshot()
+
+    def read(self, first: int, count: int) -> list[LogLine]:
+        """Some lines of what is known."""
+        return self._index.read(first, count)
+
+    def line_at(self, offset: int) -> int:
+        """The line that holds a byte of the file."""
+        return self._index.line_at(offset)
+
+    def close(self) -> None:
+        """End the thread; `poll` starts it again when needed."""
+        self._job.stop()
+
+    def _catch_up(self) -> None:
+        left = max(0, self._index.behind())
+        while left >= 0 and not self._job.stopping.is_set() and self._index.advance(SLICE):
+            left -= SLICE
