@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
+from core.check import check_workflow
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QUndoStack
 
@@ -14,7 +15,6 @@ from app.document_edits import InGroup, Mode, NewStep, OnAgent, ReplaceOutline, 
 from app.file_watch import FileWatch
 from app.outline import Outline
 from core.agent import AgentLibrary
-from core.check import check_workflow
 from core.config import Workflow, WorkflowFile
 from core.plan import Place
 from core.problems import Problem, Severity
@@ -129,25 +129,24 @@ class WorkflowDocument(QObject):
 
     def new(self) -> None:
         """Begin an empty workflow. The caller has asked about unsaved changes."""
-        self._replace(WorkflowFile(workflow=Workflow()), ())
+        self._replace(WorkflowFile(workflow=Workflow()))
 
     def open(self, path: Path) -> None:
         """Open a file. Raises UserFileError, and then the current work is untouched."""
         loaded = load_workflow(path)
-        self._replace(loaded, tuple(_warnings(loaded)))
+        self._replace(loaded)
 
     def save(self) -> None:
-        """Write the file. Raises OSError; ValueError where there is no path yet."""
+        """Write the file. Raises UserFileError; ValueError where there is no path yet."""
         if self._path is None:
             raise ValueError("a workflow that was never saved needs save_as")
         self.save_as(self._path)
 
     def save_as(self, path: Path) -> None:
-        """Write to a file and go on with it. Raises OSError; then path and marks are as before."""
+        """Write to a file and go on with it. Raises UserFileError; then everything is as before."""
         path = path.absolute()
         with self._watch.paused():
-            save_workflow(self.snapshot(), path)
-            self._text = path.read_text(encoding="utf-8")
+            self._text = save_workflow(self.snapshot(), path).text
             moved = path != self._path
             self._path = path
             self._watch.follow(path)
@@ -161,11 +160,11 @@ class WorkflowDocument(QObject):
         """The file changed on disk and the user goes on with what is here: it now counts as not saved."""
         self.undo_stack.resetClean()
 
-    def _replace(self, file: WorkflowFile, warnings: tuple[Problem, ...]) -> None:
+    def _replace(self, file: WorkflowFile) -> None:
         self._outline = Outline.from_workflow(file.workflow, self._new_id)
         self._path = file.path.absolute() if file.path else None
         self._text = file.text
-        self._load_warnings = warnings
+        self._load_warnings = tuple(file.warnings)
         self._watch.follow(self._path)
         self.undo_stack.clear()
         self.undo_stack.setClean()
@@ -351,12 +350,6 @@ class WorkflowDocument(QObject):
         if problems != self._problems:
             self._problems = problems
             self.problems_changed.emit()
-
-
-def _warnings(file: WorkflowFile) -> Sequence[Problem]:
-    """Warnings of loading, where the loader gives them."""
-    found = getattr(file, "warnings", ())
-    return tuple(found)
 
 
 __all__ = ["InGroup", "NewStep", "OnAgent", "Phase", "Target", "WorkflowDocument"]

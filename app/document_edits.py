@@ -85,7 +85,7 @@ class ReplaceOutline(QUndoCommand):
 
 
 def changed_model(model: ModelT, changes: Mapping[str, object]) -> ModelT:
-    """A validated copy with some fields changed. Raises pydantic.ValidationError for a value that cannot be."""
+    """A validated copy with some fields changed. Raises pydantic.ValidationError for bad values."""
     copy = model.model_copy(deep=True)
     for key, value in changes.items():
         setattr(copy, key, value)

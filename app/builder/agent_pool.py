@@ -20,7 +20,6 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
     QLabel,
-    QLineEdit,
     QMenu,
     QPushButton,
     QSplitter,
@@ -36,6 +35,7 @@ from PySide6.QtWidgets import (
 from app.builder import words
 from app.builder.agent_pool_model import PROBLEM_ROLE, AgentFilter, AgentPoolModel, agent_at
 from app.builder.agent_preview import AgentPreview
+from app.builder.form import OutlinedField
 from app.builder.notices import SectionLabel
 from app.theme import font, icon, is_appearance_event, paint_icon, theme
 from core.agent import AgentDefinition, AgentLibrary
@@ -147,7 +147,7 @@ class AgentTree(QTreeView):
 
     def drawRow(self, painter: QPainter, options: QStyleOptionViewItem, index: Index) -> None:  # noqa: N802
         option = QStyleOptionViewItem(options)
-        here = QModelIndex(index)
+        here = index.sibling(index.row(), 0)
         flags = QStyle.StateFlag
         option.state = flags.State_Enabled
         if self.selectionModel().isSelected(here):
@@ -199,7 +199,7 @@ class AgentPool(QWidget):
         self._agents = AgentPoolModel(self)
         self.filtered = AgentFilter(self)
         self.filtered.setSourceModel(self._agents)
-        self.filter_field = QLineEdit(self)
+        self.filter_field = OutlinedField(self)
         self.filter_field.setPlaceholderText(self.tr("Filter agents"))
         self.filter_field.setAccessibleName(self.tr("Filter agents"))
         self.filter_field.setClearButtonEnabled(True)

@@ -5,8 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
-from PySide6.QtGui import QFont, QKeyEvent, QPalette, QStandardItemModel, QWheelEvent
+from PySide6.QtCore import QEvent, QObject, QRectF, Qt, Signal, Slot
+from PySide6.QtGui import (
+    QFont,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QPen,
+    QStandardItemModel,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -19,7 +28,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.builder.notices import SectionLabel
-from app.theme import font, mono_font
+from app.theme import font, mono_font, theme
 
 LABEL_WIDTH = 150
 FIELD_WIDTH = 210
@@ -96,7 +105,7 @@ class TextRow(Row):
         steps: bool = False,
         mono: bool = False,
     ) -> None:
-        self.field = _StepField(parent) if steps else QLineEdit(parent)
+        self.field = _StepField(parent) if steps else OutlinedField(parent)
         super().__init__(label, self.field, parent)
         if mono:
             self.field.setFont(mono_font())
@@ -162,7 +171,15 @@ class TextRow(Row):
             self._edit(self.field.text())
 
 
-class _StepField(QLineEdit):
+class OutlinedField(QLineEdit):
+    """A line of text whose frame can be seen in the dark: Fusion derives it from the ground and loses it."""
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        super().paintEvent(event)
+        paint_frame(self)
+
+
+class _StepField(OutlinedField):
     """A number as text, which Up and Down change."""
 
     stepped = Signal(int)
@@ -243,6 +260,10 @@ class _CalmComboBox(QComboBox):
         else:
             event.ignore()
 
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        super().paintEvent(event)
+        paint_frame(self)
+
     def showPopup(self) -> None:  # noqa: N802
         self.view().setMinimumWidth(self.view().sizeHintForColumn(0) + 24)
         super().showPopup()
@@ -321,11 +342,16 @@ class FormPage(QScrollArea):
             self._grid.addWidget(row.error, at + 1, 1, 1, 2)
             self._grid.addWidget(row.note, at + 2, 1, 1, 2)
         else:
-            row.control.setFixedWidth(FIELD_WIDTH)
+            if not isinstance(row, CheckRow):
+                row.control.setFixedWidth(FIELD_WIDTH)
             row.note.setMinimumHeight(FIELD_HEIGHT)
             row.note.setAlignment(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
-            self._grid.addWidget(row.control, at, 1, top)
-            self._grid.addWidget(row.note, at, 2, top)
+            if isinstance(row, CheckRow):
+                self._grid.addWidget(row.control, at, 1, 1, 2, top)
+                row.note.hide()
+            else:
+                self._grid.addWidget(row.control, at, 1, top)
+                self._grid.addWidget(row.note, at, 2, top)
             self._grid.addWidget(row.error, at + 1, 1, 1, 2)
         self._grid.setRowMinimumHeight(at + 3, 12)
         row.edited.connect(write)
@@ -359,3 +385,11 @@ def _small() -> QFont:
     small = font()
     small.setPixelSize(12)
     return small
+
+
+def paint_frame(widget: QWidget) -> None:
+    """The frame of a field: the theme's line, or the accent where the focus is."""
+    painter = QPainter(widget)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QPen(theme().color("accent" if widget.hasFocus() else "line"), 1))
+    painter.drawRoundedRect(QRectF(widget.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 2.5, 2.5)

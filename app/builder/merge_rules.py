@@ -10,14 +10,13 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QHBoxLayout,
     QLabel,
-    QLineEdit,
     QPushButton,
     QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
-from app.builder.form import FIELD_HEIGHT, FIELD_WIDTH, LABEL_WIDTH, Choice, ChoiceRow
+from app.builder.form import FIELD_HEIGHT, FIELD_WIDTH, LABEL_WIDTH, Choice, ChoiceRow, OutlinedField
 from app.theme import icon, mono_font
 from core.state import MergeRule
 
@@ -45,7 +44,7 @@ class MergeRules(QWidget):
         )
         self._none.setWordWrap(True)
         self._none.setForegroundRole(QPalette.ColorRole.PlaceholderText)
-        self.path_field = QLineEdit(self)
+        self.path_field = OutlinedField(self)
         self.path_field.setPlaceholderText("payload.findings")
         self.path_field.setFont(mono_font())
         self.path_field.setAccessibleName(self.tr("Path of the state"))
@@ -56,7 +55,8 @@ class MergeRules(QWidget):
         self.add_button.setEnabled(False)
         adding = QHBoxLayout()
         adding.setSpacing(12)
-        adding.addSpacing(LABEL_WIDTH)
+        adding.setContentsMargins(0, 0, 0, 0)
+        adding.addSpacing(LABEL_WIDTH + 12)
         adding.addWidget(self.path_field)
         adding.addWidget(self.add_button)
         adding.addStretch(1)

@@ -325,7 +325,11 @@ class GroupPage(FormPage):
         )
 
     def _on_error_note(self) -> str:
-        return self.tr("finished results are kept either way")
+        if self._value("on_parallel_error") is not None:
+            return self.tr("finished results are kept either way")
+        if self._document.settings.on_parallel_error == "abort":
+            return self.tr("from the workflow: stop the others; finished results are kept")
+        return self.tr("from the workflow: let the others finish")
 
     def _complete_rule(self) -> object:
         group = self._group()
@@ -368,11 +372,9 @@ class GroupPage(FormPage):
         group = self._group()
         if group is None:
             return
-        inherited = self._document.settings.on_parallel_error
-        how = self.tr("stop the others") if inherited == "abort" else self.tr("let the others finish")
         self._on_error.set_choices(
             [
-                Choice(self.tr("As the workflow says: {0}").format(how), None),
+                Choice(self.tr("As the workflow says"), None),
                 Choice(self.tr("Stop the others"), "abort"),
                 Choice(self.tr("Let the others finish"), "continue"),
             ]

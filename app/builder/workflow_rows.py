@@ -162,7 +162,7 @@ class RowAnatomy:
         if boxes.gap.isValid() and boxes.gap.top() <= y <= boxes.gap.bottom():
             return None
         kind = self._model.kind(index)
-        here = QModelIndex(index)
+        here = index.sibling(index.row(), 0)
         if kind is Kind.PHASE:
             return 0, here
         group = here if kind is Kind.GROUP else here.parent()

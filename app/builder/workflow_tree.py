@@ -199,7 +199,7 @@ class WorkflowTree(QTreeView):
         option = QStyleOptionViewItem(options)
         flags = QStyle.StateFlag
         option.state = flags.State_Enabled
-        here = QModelIndex(index)
+        here = index.sibling(index.row(), 0)
         if self.selectionModel().isSelected(here):
             option.state |= flags.State_Selected
         if self.hasFocus() and self.currentIndex() == here:
