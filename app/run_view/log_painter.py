@@ -24,7 +24,7 @@ from app.run_view.log_rows import Row
 from app.theme import GRID, mono_font, theme
 
 MARGIN = 3 * GRID
-_NAME_CHARACTERS = 14
+_NAME_CHARACTERS = 16
 _NAME_TOKENS = ("accent", "other", "succeeded", "text", "quiet")
 
 
@@ -76,7 +76,7 @@ class LogPainter:
         self._font = mono_font(self.zoom)
         metrics = QFontMetricsF(self._font)
         self._metrics = metrics
-        self.row_height = max(8, round(metrics.height()) + 1)
+        self.row_height = max(8, round(metrics.height()) + 2)
         self._character = metrics.horizontalAdvance("0")
         self._ascent = (self.row_height - metrics.height()) / 2 + metrics.ascent()
         self._colors: dict[str, QColor] = {}

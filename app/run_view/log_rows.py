@@ -55,7 +55,7 @@ class Span:
 class Row:
     """One logical line as it is shown. `searchable`: the characters that come from the file itself.
 
-    `folded` None: nothing to fold. `hanging`: characters that the further lines of a wrapped row are indented.
+    `folded` None: nothing to fold. `hanging`: characters by which the rest of a wrapped row is indented.
     """
 
     line: int

@@ -45,7 +45,8 @@ class LogView(QAbstractScrollArea):
     """A log file, live.
 
     Signals: `raw_file_requested()` from the context menu; `name_activated(str)` when an agent's name is
-    clicked; `following_changed(bool)`; `message(str)`: a sentence for the status line, such as what a copy left out.
+    clicked; `following_changed(bool)`; `message(str)`: a sentence for the status line, such as what a copy
+    left out.
     """
 
     raw_file_requested = Signal()
@@ -374,7 +375,7 @@ class LogView(QAbstractScrollArea):
         character = self._painter.character_at(placed.laid, x, point.y() - _TOP - placed.top)
         return Caret(placed.laid.row.line, character)
 
-    def mousePressEvent(self, event: QMouseEvent) -> None:
+    def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802
         if event.button() is not Qt.MouseButton.LeftButton:
             return
         caret = self._caret_at(event.position())
@@ -387,7 +388,7 @@ class LogView(QAbstractScrollArea):
             self._selection.set(caret, caret)
         self._repaint()
 
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802
         if not event.buttons() & Qt.MouseButton.LeftButton:
             self._show_cursor(event.position())
             return
@@ -402,7 +403,7 @@ class LogView(QAbstractScrollArea):
         elif not outside:
             self._scroller.stop()
 
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: N802
         self._scroller.stop()
         pressed, self._pressed = self._pressed, None
         if event.button() is not Qt.MouseButton.LeftButton or pressed is None or not self._selection.empty:
@@ -417,7 +418,7 @@ class LogView(QAbstractScrollArea):
             self._current_header = row.line
             self._toggle(row.line)
 
-    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:  # noqa: N802
         caret = self._caret_at(event.position())
         placed = self._placed_at(event.position().y())
         if caret is None or placed is None or placed.laid.row.folded is not None:
@@ -505,7 +506,7 @@ class LogView(QAbstractScrollArea):
         self.addAction(action)
         return action
 
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:  # noqa: N802
         self.make_menu().popup(event.globalPos())
 
     def make_menu(self) -> QMenu:
@@ -527,7 +528,7 @@ class LogView(QAbstractScrollArea):
     def _enable_copy(self) -> None:
         self._copy_action.setEnabled(True)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
         key = event.key()
         control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
         rows = self._page_rows()
@@ -610,11 +611,11 @@ class LogView(QAbstractScrollArea):
     def _toggle_wrap(self) -> None:
         self.set_wrap(not self._painter.wrap)
 
-    def focusInEvent(self, event: QFocusEvent) -> None:
+    def focusInEvent(self, event: QFocusEvent) -> None:  # noqa: N802
         super().focusInEvent(event)
         self._repaint()
 
-    def focusOutEvent(self, event: QFocusEvent) -> None:
+    def focusOutEvent(self, event: QFocusEvent) -> None:  # noqa: N802
         super().focusOutEvent(event)
         self._repaint()
 
