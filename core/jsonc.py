@@ -1,0 +1,297 @@
+"""JSON with comments and trailing commas: parsing, and where in the text a value stands.
+
+A *path* is the tuple of keys and indices that leads to a value, `("loop_agents", 1, "mode")`; as text it is
+`loop_agents[1].mode`. Lines and columns count from 1; a column is a code point.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import jsonyx
+from jsonyx.allow import COMMENTS, TRAILING_COMMA
+
+from core.json_types import JsonObject, JsonValue
+from core.problems import Problem, UserFileError
+
+JsonPath: TypeAlias = tuple[str | int, ...]
+
+_LINE_BREAK = re.compile(r"\r\n?|\n")
+_PLAIN_KEY = re.compile(r"[A-Za-z_$][\w$-]*")
+_TOKEN = re.compile(
+    r'"[^"\\]*(?:\\.[^"\\]*)*"|//[^\r\n]*|/\*.*?\*/|[{}\[\],:]|[^\s{}\[\],:"/]+',
+    re.DOTALL,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class JsoncDocument:
+    """A parsed text. `has_comments` because comments are lost when the value is written again."""
+
+    value: JsonValue
+    has_comments: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Line and column, from 1."""
+
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where a value begins, and where its key does (an item of a list has none: `key` is `value`)."""
+
+    key: Position
+    value: Position
+
+
+# --- reading ------------------------------------------------------------------------------------------
+
+
+def read_text(path: Path) -> str:
+    """The text of a UTF-8 file, with or without a byte order mark. Raises UserFileError."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UserFileError([_unreadable(path, error)]) from error
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise UserFileError(
+            [
+                Problem(
+                    "The file is not UTF-8 text.",
+                    suggestion="Save it as UTF-8 in an editor and try again.",
+                    file=path,
+                    line=line,
+                )
+            ]
+        ) from error
+
+
+def _unreadable(path: Path, error: OSError) -> Problem:
+    if isinstance(error, FileNotFoundError):
+        return Problem("There is no such file.", suggestion="Check its name and folder.", file=path)
+    if isinstance(error, IsADirectoryError) or path.is_dir():
+        return Problem("This is a folder, not a file.", suggestion="Name a file inside it.", file=path)
+    if isinstance(error, PermissionError):
+        return Problem(
+            "You are not allowed to read this file.", suggestion="Change its permissions.", file=path
+        )
+    return Problem(f"The file cannot be read: {error.strerror or error}.", file=path)
+
+
+def parse_jsonc(text: str, file: Path | None = None) -> JsoncDocument:
+    """The value of a JSON text; comments and trailing commas are allowed, duplicate keys and NaN are not.
+
+    Raises UserFileError with the line and column of the mistake (or of every duplicate key).
+    """
+    if not text.strip():
+        raise UserFileError([Problem("The file is empty.", file=file, line=1, column=1)])
+    # Comments are rare, so the strict grammar is tried first; it also tells whether there are any.
+    return _parse_without_comments(text) or JsoncDocument(_parse(text, file), has_comments=True)
+
+
+def _parse_without_comments(text: str) -> JsoncDocument | None:
+    """The document, or None where anything at all is wrong."""
+    oddities = _Oddities()
+    try:
+        value: JsonValue = jsonyx.loads(text, allow=TRAILING_COMMA, hooks=oddities.hooks)
+    except (jsonyx.JSONSyntaxError, RecursionError, ValueError):
+        return None
+    return None if oddities.found else JsoncDocument(value, has_comments=False)
+
+
+def _parse(text: str, file: Path | None) -> JsonValue:
+    oddities = _Oddities()
+    try:
+        value: JsonValue = jsonyx.loads(text, allow=COMMENTS | TRAILING_COMMA, hooks=oddities.hooks)
+    except jsonyx.JSONSyntaxError as error:
+        raise UserFileError([_syntax_problem(error, text, file)]) from error
+    except RecursionError as error:
+        raise UserFileError([Problem("The file is nested too deeply to be read.", file=file)]) from error
+    except ValueError as error:
+        raise UserFileError([Problem("The file has a number with too many digits.", file=file)]) from error
+    if oddities.found:
+        raise UserFileError(_odd_problems(text, file))
+    return value
+
+
+class _Oddities:
+    """Notices, while parsing, what jsonyx lets pass: duplicate keys and numbers that overflow."""
+
+    def __init__(self) -> None:
+        self.found = False
+        self.hooks: dict[str, Callable[[Any], Any]] = {"object": self._object, "float": self._float}
+
+    def _object(self, pairs: list[tuple[str, JsonValue]]) -> JsonObject:
+        made = dict(pairs)
+        if len(made) != len(pairs):
+            self.found = True
+        return made
+
+    def _float(self, digits: str) -> float:
+        number = float(digits)
+        if math.isinf(number):
+            self.found = True
+        return number
+
+
+def _odd_problems(text: str, file: Path | None) -> list[Problem]:
+    """Every duplicate key and every overflowing number, with its position."""
+    lines = _Lines(text)
+    problems: list[Problem] = []
+    seen: dict[JsonPath, int] = {}
+    for path, key_start, value_start, token in _walk(text):
+        if key_start is not None and path in seen:
+            first = lines.position(seen[path]).line
+            problems.append(
+                _problem_at(
+                    lines.position(key_start),
+                    f"The key {json.dumps(path[-1], ensure_ascii=False)} stands twice in one object; "
+                    f"the first is on line {first}.",
+                    "Remove or rename one of them.",
+                    format_place(path),
+                    file,
+                )
+            )
+        elif key_start is not None:
+            seen[path] = key_start
+        if token[0] in "-0123456789" and math.isinf(float(token)):
+            problems.append(
+                _problem_at(
+                    lines.position(value_start),
+                    f"The number {token[:40]} is too large.",
+                    "",
+                    format_place(path),
+                    file,
+                )
+            )
+    return problems
+
+
+def _problem_at(position: Position, message: str, suggestion: str, place: str, file: Path | None) -> Problem:
+    return Problem(message, place, suggestion, file=file, line=position.line, column=position.column)
+
+
+_SYNTAX_WORDS: dict[str, tuple[str, str]] = {
+    "Expecting value": ("A value is missing here, or it is not JSON.", "Text must stand in double quotes."),
+    "Missing commas are not allowed": ("A comma is missing after this.", ""),
+    "Expecting comma": ("A comma or the end of the list or object was expected here.", ""),
+    "Expecting colon": ("A colon is missing after the key.", ""),
+    "Expecting key": ("A key was expected here.", "Keys must stand in double quotes."),
+    "Unquoted keys are not allowed": ("This key has no quotes.", "Put it into double quotes."),
+    "Unterminated string": ("This text has no closing quote.", 'Close it with " on the same line.'),
+    "Unterminated array": ("This list is not closed.", "Add the missing ]."),
+    "Unterminated object": ("This object is not closed.", "Add the missing }."),
+    "Unterminated comment": ("This comment is not closed.", "Add the missing */."),
+    "Surrogates are not allowed": ("This is half of a character.", "Write the character itself."),
+    "Invalid backslash escape": (
+        "This backslash means nothing in JSON.",
+        "Write two backslashes for one, or use / in paths.",
+    ),
+    "Unescaped control character": ("Text cannot hold a tab or another control character.", "Write \\t."),
+    "Expecting end of file": ("There is text after the end of the JSON document.", "Remove it."),
+}
+
+
+def _syntax_problem(error: jsonyx.JSONSyntaxError, text: str, file: Path | None) -> Problem:
+    position = Position(error.lineno or 1, error.colno or 1)
+    known = _SYNTAX_WORDS.get(error.msg)
+    message, suggestion = known if known else (f"{error.msg.rstrip('.')}.", "")
+    if "'" in text[_Lines(text).offset(position) :][:1]:
+        suggestion = "JSON uses double quotes, not single ones."
+    return _problem_at(position, message, suggestion, "", file)
+
+
+# --- places -------------------------------------------------------------------------------------------
+
+
+def format_place(path: JsonPath) -> str:
+    """A path as text: `loop_agents[1].mode`; a key that is no plain word: `merge["payload.score"]`."""
+    text = ""
+    for part in path:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        elif _PLAIN_KEY.fullmatch(part):
+            text += f".{part}" if text else part
+        else:
+            text += f"[{json.dumps(part, ensure_ascii=False)}]"
+    return text
+
+
+def locate(text: str, paths: Collection[JsonPath]) -> dict[JsonPath, Location]:
+    """Where values stand in a text that `parse_jsonc` accepted; a path that is not there is left out.
+
+    One pass over the text, ended early: call it only when there is something to say.
+    """
+    wanted = set(paths)
+    found: dict[JsonPath, Location] = {}
+    if not wanted:
+        return found
+    lines = _Lines(text)
+    for path, key_start, value_start, _ in _walk(text):
+        if path in wanted:
+            value = lines.position(value_start)
+            found[path] = Location(value if key_start is None else lines.position(key_start), value)
+            if len(found) == len(wanted):
+                break
+    return found
+
+
+class _Lines:
+    """Offsets of a text as lines and columns, and back."""
+
+    def __init__(self, text: str) -> None:
+        self._starts = [0, *(match.end() for match in _LINE_BREAK.finditer(text))]
+
+    def position(self, offset: int) -> Position:
+        line = bisect_right(self._starts, offset)
+        return Position(line, offset - self._starts[line - 1] + 1)
+
+    def offset(self, position: Position) -> int:
+        return self._starts[min(position.line, len(self._starts)) - 1] + position.column - 1
+
+
+def _walk(text: str) -> Iterator[tuple[JsonPath, int | None, int, str]]:
+    """Every value of a valid text: path, offset of its key (None in lists), its offset, its first token."""
+    path: list[str | int] = []
+    in_object: list[bool] = []
+    key_start: int | None = None
+    key_next = False
+    for match in _TOKEN.finditer(text):
+        token = match[0]
+        first = token[0]
+        if first == "/" or first == ":":
+            continue
+        if first == ",":
+            key_next = in_object[-1]
+            index = path[-1]
+            if isinstance(index, int):
+                path[-1] = index + 1
+        elif first == "}" or first == "]":
+            path.pop()
+            in_object.pop()
+            key_next = False
+        elif key_next:
+            path[-1] = str(json.loads(token)) if "\\" in token else token[1:-1]
+            key_start = match.start()
+            key_next = False
+        else:
+            yield tuple(path), key_start, match.start(), token
+            key_start = None
+            if first == "{" or first == "[":
+                key_next = first == "{"
+                in_object.append(key_next)
+                path.append("" if key_next else 0)

@@ -1,0 +1,335 @@
+"""From a workflow file's text to the model, with every problem of the file in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar, get_args
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from core.config import (
+    AgentEntry,
+    AgentGroup,
+    Budget,
+    FanOutGroup,
+    FanOutTask,
+    Group,
+    OpencodeDefaults,
+    Workflow,
+    WorkflowFile,
+)
+from core.findings import Finding, did_you_mean, to_problems
+from core.json_types import JsonObject, JsonValue
+from core.jsonc import JsonPath, parse_jsonc
+from core.problems import Problem, Severity, UserFileError
+from core.workflow_layout import PHASE_KEYS, SINGULAR_KEYS, RawGroup, raw_phase
+
+ModelT = TypeVar("ModelT", bound=BaseModel)
+
+GROUP_MODES = ("sequential", "parallel", "fan_out")
+
+_NUMBER_WORDS = {"int": "a whole number", "float": "a number"}
+_KIND_WORDS = {
+    "string_type": "text",
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "int_from_float": "a whole number",
+    "int_parsing_size": "a whole number",
+    "float_type": "a number",
+    "float_parsing": "a number",
+    "finite_number": "a finite number",
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+    "list_type": "a list",
+    "dict_type": "an object",
+    "model_type": "an object",
+    "model_attributes_type": "an object",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """What a text holds: the workflow as far as it can be read (None: not at all), and every problem.
+
+    Values that cannot be are left out of `file`, so that the rest can be checked too.
+    """
+
+    file: WorkflowFile | None
+    problems: list[Problem]
+
+    @property
+    def errors(self) -> list[Problem]:
+        """The problems that keep the file from being used."""
+        return [problem for problem in self.problems if problem.severity is Severity.ERROR]
+
+
+def inspect_workflow(text: str, path: Path | None = None) -> Inspection:
+    """Read a workflow file's text. Never raises: what is wrong is in the problems."""
+    try:
+        document = parse_jsonc(text, path)
+    except UserFileError as error:
+        return Inspection(None, error.problems)
+    reader = _Reader()
+    workflow = reader.read(document.value)
+    problems = sorted(to_problems(reader.findings, text, path), key=lambda p: (p.line or 0, p.column or 0))
+    if document.has_comments:
+        problems.append(
+            Problem(
+                "The comments of this file are lost when it is saved.",
+                suggestion="Keep a copy if you need them.",
+                severity=Severity.WARNING,
+                file=path,
+            )
+        )
+    if workflow is None:
+        return Inspection(None, problems)
+    warnings = [problem for problem in problems if problem.severity is Severity.WARNING]
+    return Inspection(WorkflowFile(workflow=workflow, path=path, text=text, warnings=warnings), problems)
+
+
+class _Reader:
+    """Reads one document; `findings` grows."""
+
+    def __init__(self) -> None:
+        self.findings: list[Finding] = []
+
+    def read(self, document: JsonValue) -> Workflow | None:
+        if not isinstance(document, dict):
+            self._error((), f"A workflow is a JSON object, not {_kind(document)}.", "Begin the file with {.")
+            return None
+        data: dict[str, Any] = dict(document)
+        for field in PHASE_KEYS.values():
+            singular = SINGULAR_KEYS.get(field)
+            if singular in document and field in document:
+                self._error(
+                    (singular,),
+                    f"{singular} and {field} are both there.",
+                    f"Keep {field} only.",
+                    at_key=True,
+                )
+            groups = self._phase(document, field)
+            data.pop(field, None)
+            if singular is not None:
+                data.pop(singular, None)
+            if groups or field in document or (singular is not None and singular in document):
+                data[field] = groups
+        known = [*Workflow.model_fields, *SINGULAR_KEYS.values()]
+        self._unknown_keys(document, known, ())
+        self._nested(data, "budget", Budget)
+        self._nested(data, "opencode_defaults", OpencodeDefaults)
+        return self._model(Workflow, data, ()) or Workflow()
+
+    # --- phases ----------------------------------------------------------------------------------------
+
+    def _phase(self, document: Mapping[str, JsonValue], field: str) -> list[Group]:
+        phase = raw_phase(document, field)
+        for path in phase.misfits:
+            value = document[phase.key]
+            if phase.key != field:
+                self._error(
+                    path,
+                    f"{phase.key} is the name of one agent, not {_kind(value)}.",
+                    f"Write {field} for a list.",
+                )
+            elif len(path) == 1:
+                self._error(
+                    path, f"{field} is a list of agents and groups, not {_kind(value)}.", "Put it into [ ]."
+                )
+            else:
+                item = value[path[1]] if isinstance(value, list) and isinstance(path[1], int) else value
+                self._error(
+                    path,
+                    f"This is {_kind(item)}, not the name of an agent or a group.",
+                    'A group is an object: {"agents": [...], "mode": "parallel"}.'
+                    if isinstance(item, list)
+                    else "",
+                )
+        groups = (self._group(raw) for raw in phase.groups)
+        return [group for group in groups if group is not None]
+
+    def _group(self, raw: RawGroup) -> Group | None:
+        if isinstance(raw.value, list):
+            return AgentGroup.model_validate({"agents": [{"agent": name} for name in raw.value]})
+        mode = raw.value.get("mode")
+        if mode == "fan_out":
+            return self._fan_out(raw.value, raw.path)
+        if mode is None and "agents" not in raw.value:
+            self._shapeless(raw)
+            return None
+        if mode is not None and mode not in GROUP_MODES:
+            self._error(
+                (*raw.path, "mode"),
+                f"mode must be one of {_listed(GROUP_MODES)}, not {_shown(mode)}.",
+                did_you_mean(str(mode), GROUP_MODES),
+            )
+        self._unknown_keys(raw.value, AgentGroup.model_fields, raw.path)
+        data: dict[str, Any] = dict(raw.value)
+        if mode not in GROUP_MODES:
+            data.pop("mode", None)
+        if "agents" not in data:
+            self._error(raw.path, "The group has no agents.", 'Add "agents": ["name"].')
+        elif isinstance(raw.value["agents"], list):
+            data["agents"] = self._entries(raw.value["agents"], (*raw.path, "agents"))
+        return self._model(AgentGroup, data, raw.path)
+
+    def _shapeless(self, raw: RawGroup) -> None:
+        """An object in a phase that says neither who works nor how."""
+        value = raw.value
+        if "agent" in value and ("tasks" in value or "tasks_from" in value):
+            self._error(raw.path, "The fan-out group has no mode.", 'Add "mode": "fan_out".')
+        elif "agent" in value:
+            self._error(
+                raw.path,
+                "An agent with settings of its own must stand in a group.",
+                'Write {"agents": [{"agent": ...}]}.',
+            )
+        else:
+            close = did_you_mean(next(iter(value), ""), ("agents",))
+            self._error(raw.path, "The group has no agents.", close or 'Add "agents": ["name"].')
+
+    def _entries(self, items: list[JsonValue], path: JsonPath) -> list[Any]:
+        """The entries as data for the model; those that cannot be are left out."""
+        entries: list[Any] = []
+        for index, item in enumerate(items):
+            if isinstance(item, str):
+                entries.append({"agent": item})
+            elif isinstance(item, dict):
+                self._unknown_keys(item, AgentEntry.model_fields, (*path, index))
+                entry = self._model(AgentEntry, item, (*path, index))
+                if entry is not None:
+                    entries.append(entry)
+            else:
+                self._error((*path, index), f"This is {_kind(item)}, not the name of an agent.")
+        return entries
+
+    def _fan_out(self, value: JsonObject, path: JsonPath) -> FanOutGroup | None:
+        self._unknown_keys(value, FanOutGroup.model_fields, path)
+        data: dict[str, Any] = dict(value)
+        tasks = value.get("tasks")
+        if isinstance(tasks, list):
+            data["tasks"] = []
+            for index, task in enumerate(tasks):
+                at = (*path, "tasks", index)
+                if isinstance(task, str):
+                    data["tasks"].append(task)
+                elif isinstance(task, dict):
+                    made = self._model(FanOutTask, task, at)
+                    if made is not None:
+                        data["tasks"].append(made)
+                else:
+                    self._error(at, f"A task is text or an object, not {_kind(task)}.")
+        return self._model(FanOutGroup, data, path)
+
+    # --- models ----------------------------------------------------------------------------------------
+
+    def _nested(self, data: dict[str, Any], key: str, model: type[BaseModel]) -> None:
+        """Read an object inside the workflow by its own model; leave it out where it is none."""
+        if key not in data:
+            return
+        value = data.pop(key)
+        if not isinstance(value, dict):
+            self._error((key,), f"{key} must be an object, not {_kind(value)}.")
+            return
+        self._unknown_keys(value, model.model_fields, (key,))
+        made = self._model(model, value, (key,))
+        if made is not None:
+            data[key] = made
+
+    def _model(self, model: type[ModelT], data: Mapping[str, Any], path: JsonPath) -> ModelT | None:
+        """The model of an object; bad values are reported and left out. None: not even that helps."""
+        kept = {
+            key: value for key, value in data.items() if not self._is_misplaced_bool(model, key, value, path)
+        }
+        try:
+            return model.model_validate(kept)
+        except ValidationError as error:
+            details = error.errors(include_url=False)
+        for detail in details:
+            self._report(detail, path)
+        bad = {detail["loc"][0] for detail in details if detail["loc"]}
+        try:
+            return model.model_validate({key: value for key, value in kept.items() if key not in bad})
+        except ValidationError:
+            return None
+
+    def _is_misplaced_bool(self, model: type[BaseModel], key: str, value: bool, path: JsonPath) -> bool:
+        """true and false are numbers to Python, not to people."""
+        if key not in model.model_fields:
+            return False
+        annotation = model.model_fields[key].annotation
+        kinds = {annotation, *get_args(annotation)}
+        number = "int" if int in kinds else "float" if float in kinds else ""
+        if not number or bool in kinds:
+            return False
+        self._error((*path, key), f"{key} must be {_NUMBER_WORDS[number]}, not {_shown(value)}.")
+        return True
+
+    def _report(self, detail: ErrorDetails, path: JsonPath) -> None:
+        place: JsonPath = (*path, *detail["loc"])
+        name = next((part for part in reversed(place) if isinstance(part, str)), "The value")
+        kind, value, context = detail["type"], detail["input"], detail.get("ctx", {})
+        if kind == "missing":
+            self._error(place[:-1], f"The key {name} is missing.")
+        elif kind in ("literal_error", "enum"):
+            choices = [part.strip("'") for part in context["expected"].replace(" or ", ", ").split(", ")]
+            self._error(
+                place,
+                f"{name} must be one of {_listed(choices)}, not {_shown(value)}.",
+                did_you_mean(value, choices) if isinstance(value, str) else "",
+            )
+        elif kind == "greater_than_equal":
+            self._error(place, f"{name} must be at least {context['ge']:g}, not {_shown(value)}.")
+        elif kind in _KIND_WORDS:
+            self._error(place, f"{name} must be {_KIND_WORDS[kind]}, not {_shown(value)}.")
+        elif "recursion" in kind:
+            self._error(place[:1], f"{place[0]} is nested too deeply.")
+        else:
+            self._error(place, f"{name}: {detail['msg']}.")
+
+    def _unknown_keys(self, value: Mapping[str, JsonValue], known: Collection[str], path: JsonPath) -> None:
+        for key in value:
+            # Keys such as $schema, _note and //comment are the usual ways to say "not for the program".
+            if key in known or key.startswith(("$", "_", "//", "x-")):
+                continue
+            self.findings.append(
+                Finding(
+                    (*path, key),
+                    f"The key {key} is not known; it is kept, but has no effect.",
+                    did_you_mean(key, known),
+                    Severity.WARNING,
+                    at_key=True,
+                )
+            )
+
+    def _error(self, path: JsonPath, message: str, suggestion: str = "", *, at_key: bool = False) -> None:
+        self.findings.append(Finding(path, message, suggestion, at_key=at_key))
+
+
+def _kind(value: object) -> str:
+    """A JSON value's kind in words."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return "a number"
+    if isinstance(value, str):
+        return "text"
+    return "a list" if isinstance(value, list) else "an object"
+
+
+def _shown(value: object) -> str:
+    """A short value as it stands in the file, a long one by its kind."""
+    if isinstance(value, str) and len(value) <= 40:
+        return f'"{value}"'
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return str(value)
+    return _kind(value)
+
+
+def _listed(words: Collection[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} or {last}" if first else last
