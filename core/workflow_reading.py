@@ -241,7 +241,9 @@ class _Reader:
     def _model(self, model: type[ModelT], data: Mapping[str, Any], path: JsonPath) -> ModelT | None:
         """The model of an object; bad values are reported and left out. None: not even that helps."""
         kept = {
-            key: value for key, value in data.items() if not self._is_misplaced_bool(model, key, value, path)
+            key: value
+            for key, value in data.items()
+            if not (isinstance(value, bool) and self._is_misplaced_bool(model, key, value, path))
         }
         try:
             return model.model_validate(kept)

@@ -290,8 +290,7 @@ def _field_value(value: object, before: object, raw: JsonValue) -> JsonValue:
     """A field's value as JSON. `before`, `raw`: what the old file had, for objects inside."""
     if isinstance(value, BaseModel):
         document = raw if isinstance(raw, dict) else {}
-        same_kind = isinstance(before, BaseModel) and type(before) is type(value)
-        return _fields(value, before if same_kind else None, document, keep=())
+        return _fields(value, before if isinstance(before, BaseModel) else None, document, keep=())
     if isinstance(value, Enum):
         return str(value.value)
     if isinstance(value, float) and value.is_integer():
