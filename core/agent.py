@@ -1,39 +1,16 @@
-"""Agent definitions: Markdown files with YAML front matter, and the library of them."""
+"""Agents: Markdown files with YAML front matter (docs/writing-agents.md), and the library of them."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from core.agent_definition import COMPLETING_ROLES, AgentDefinition
+from core.agent_file import AgentFile, read_agent
+from core.agent_library import AgentLibrary, agent_folders
 
-from pydantic import BaseModel, ConfigDict, Field
-
-COMPLETING_ROLES = frozenset({"auditor", "approver", "finalizer", "finalization"})
-"""Roles whose `is_complete: true` counts without `can_complete` (DESIGN, run semantics 5)."""
-
-
-class AgentDefinition(BaseModel):
-    """One agent: who it is (front matter) and its system prompt (the Markdown body).
-
-    Keys that OpenLoop does not know are kept (`model_extra`) and named in a warning.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="allow")
-
-    name: str
-    role: str = ""
-    description: str = ""
-    backend: str | None = None
-    model: str | None = None
-    variant: str | None = None
-    timeout: float | None = Field(default=None, ge=0)
-    can_complete: bool | None = None
-    prompt: str = ""
-    path: Path | None = None
-    folder: str = ""
-    """Sub-folder of the agents folder, with `/`; empty at the top."""
-
-    @property
-    def may_complete(self) -> bool:
-        """Whether `is_complete: true` of this agent counts. An explicit `can_complete` beats the role."""
-        if self.can_complete is not None:
-            return self.can_complete
-        return self.role.strip().lower() in COMPLETING_ROLES
+__all__ = [
+    "COMPLETING_ROLES",
+    "AgentDefinition",
+    "AgentFile",
+    "AgentLibrary",
+    "agent_folders",
+    "read_agent",
+]

@@ -1,0 +1,34 @@
+"""What ships with OpenLoop: example agents and workflows, icons, the JSON Schema of workflow files.
+
+The same in a checkout and installed: packages are always unpacked, so every path is a real file.
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+
+def folder() -> Path:
+    """The folder of this package."""
+    return Path(str(files(__name__)))
+
+
+def agents_folder() -> Path:
+    """The example agents: Markdown files in sub-folders."""
+    return folder() / "agents"
+
+
+def example_workflows() -> tuple[Path, ...]:
+    """The example workflows, by name."""
+    return tuple(sorted((folder() / "workflows").glob("*.json")))
+
+
+def example_workflow(name: str = "audit") -> Path:
+    """One example workflow by its file name without .json."""
+    return folder() / "workflows" / f"{name}.json"
+
+
+def schema_file() -> Path:
+    """The JSON Schema of workflow files; `core.schema` makes it."""
+    return folder() / "workflow.schema.json"

@@ -1,0 +1,190 @@
+"""The agent library: every agent file below some folders, read once and refreshed by file stamps."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+import resources
+from core.agent_definition import AgentDefinition
+from core.agent_file import AgentFile, read_agent
+from core.findings import did_you_mean
+from core.problems import Problem, Severity
+
+_Stamp: TypeAlias = tuple[int, int, int]
+"""Time of change in ns, size, inode."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    stamp: _Stamp | None
+    file: AgentFile
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A Markdown file below one of the folders."""
+
+    path: Path
+    folder: str
+    stamp: _Stamp | None
+
+
+def agent_folders(agents_dir: str | None, beside: Path | None, workdir: Path) -> tuple[Path, ...]:
+    """Where a workflow's agents are looked for, the most important folder first.
+
+    `agents_dir` as the workflow says (relative to `beside`, the folder of its file), else `agents` beside the
+    file, else `agents` in the working folder; and last the examples that come with OpenLoop. The first is
+    given even where it does not exist, so that it can be named and watched.
+    """
+    base = workdir if beside is None else beside
+    if agents_dir:
+        own = base / Path(agents_dir).expanduser()
+    else:
+        candidates = [base / "agents", workdir / "agents"]
+        own = next((folder for folder in candidates if folder.is_dir()), candidates[0])
+    return own.absolute(), resources.agents_folder()
+
+
+class AgentLibrary:
+    """The agents of some folders, the most important folder first.
+
+    Markdown files (`*.md`, but not README.md) are found recursively; hidden files and folders are skipped.
+    Where two folders have an agent of one name, the earlier folder's counts; two of one name inside one
+    folder are a problem.
+    The constructor and `refresh` read the disk; everything else only looks at what they found, which is
+    replaced as a whole, so a library may be read on one thread while another refreshes it.
+    """
+
+    def __init__(self, folders: Path | Sequence[Path]) -> None:
+        self._folders = (folders,) if isinstance(folders, Path) else tuple(folders)
+        self._reads: dict[Path, _Read] = {}
+        self._by_name: Mapping[str, AgentDefinition] = {}
+        self._agents: tuple[AgentDefinition, ...] = ()
+        self._problems: tuple[Problem, ...] = ()
+        self.refresh()
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """Where it looks, the most important folder first."""
+        return self._folders
+
+    @property
+    def agents(self) -> tuple[AgentDefinition, ...]:
+        """Every agent that can be used, by folder of the library, sub-folder and name."""
+        return self._agents
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What is wrong with the files, each with its file and line."""
+        return self._problems
+
+    def get(self, name: str) -> AgentDefinition | None:
+        """The agent of this name."""
+        return self._by_name.get(name)
+
+    def suggestion(self, name: str) -> str:
+        """A sentence for somebody who named an agent that does not exist; may be empty."""
+        return did_you_mean(name, self._by_name)
+
+    def problems_of(self, name: str) -> tuple[Problem, ...]:
+        """What is wrong with the file of an agent, also of one that could not be read at all."""
+        agent = self._by_name.get(name)
+        return tuple(
+            problem
+            for problem in self._problems
+            if problem.file is not None
+            and (problem.file == agent.path if agent is not None else problem.file.stem == name)
+        )
+
+    def refresh(self) -> bool:
+        """Look for new, changed and removed files; only those are read. Gives whether anything changed."""
+        reads: dict[Path, _Read] = {}
+        by_name: dict[str, AgentDefinition] = {}
+        agents: list[AgentDefinition] = []
+        problems: list[Problem] = []
+        for folder in self._folders:
+            own: dict[str, AgentDefinition] = {}
+            for found in sorted(_markdown_files(folder), key=lambda item: (item.folder, item.path.name)):
+                if found.path in reads:
+                    continue
+                known = self._reads.get(found.path)
+                if known is None or known.stamp is None or known.stamp != found.stamp:
+                    known = _Read(found.stamp, read_agent(found.path, found.folder))
+                reads[found.path] = known
+                problems.extend(known.file.problems)
+                agent = known.file.agent
+                if agent is None:
+                    continue
+                first = own.get(agent.name)
+                if first is not None:
+                    problems.append(_duplicate(agent, first))
+                    continue
+                own[agent.name] = agent
+            fresh = [agent for name, agent in own.items() if name not in by_name]
+            agents.extend(sorted(fresh, key=lambda agent: (agent.folder.casefold(), agent.name.casefold())))
+            by_name.update((agent.name, agent) for agent in fresh)
+        before = (self._agents, self._problems)
+        self._reads = reads
+        self._by_name = by_name
+        self._agents = tuple(agents)
+        self._problems = tuple(problems)
+        return before != (self._agents, self._problems)
+
+
+def _duplicate(agent: AgentDefinition, first: AgentDefinition) -> Problem:
+    where = first.path.name if first.path is not None else "another file"
+    if first.path is not None and first.folder != agent.folder:
+        where = f"{first.folder}/{first.path.name}" if first.folder else first.path.name
+    return Problem(
+        f"There are two agents called {agent.name}; the one in {where} is used.",
+        "name",
+        "Give one of them another name.",
+        Severity.WARNING,
+        agent.path,
+        1,
+    )
+
+
+def _markdown_files(root: Path) -> Iterator[_Found]:
+    """Every visible `*.md` below a folder. A folder that links lead to again is visited once."""
+    seen: set[str] = set()
+    waiting: list[tuple[Path, str]] = [(root, "")]
+    while waiting:
+        directory, folder = waiting.pop()
+        real = os.path.realpath(directory)
+        if real in seen:
+            continue
+        seen.add(real)
+        try:
+            with os.scandir(directory) as entries:
+                items = sorted(entries, key=lambda entry: entry.name)
+        except OSError:
+            # Gone meanwhile, or closed to us: there is nothing in it that could be used.
+            continue
+        for entry in items:
+            if entry.name.startswith("."):
+                continue
+            if _is_folder(entry):
+                waiting.append((Path(entry.path), f"{folder}/{entry.name}" if folder else entry.name))
+            elif entry.name.lower().endswith(".md") and entry.name.lower() != "readme.md":
+                yield _Found(Path(entry.path), folder, _stamp(entry))
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        # A link to itself: neither a folder nor a file that can be read.
+        return False
+
+
+def _stamp(entry: os.DirEntry[str]) -> _Stamp | None:
+    try:
+        status = entry.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino
