@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QObject, QRectF, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QRect, QRectF, Qt, Signal, Slot
 from PySide6.QtGui import (
     QFont,
     QKeyEvent,
@@ -23,6 +23,8 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QScrollArea,
+    QStyle,
+    QStyleOptionButton,
     QVBoxLayout,
     QWidget,
 )
@@ -269,11 +271,20 @@ class _CalmComboBox(QComboBox):
         super().showPopup()
 
 
+class _OutlinedCheckBox(QCheckBox):
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        super().paintEvent(event)
+        option = QStyleOptionButton()
+        self.initStyleOption(option)
+        mark = self.style().subElementRect(QStyle.SubElement.SE_CheckBoxIndicator, option, self)
+        paint_frame(self, mark)
+
+
 class CheckRow(Row):
     """Yes or no."""
 
     def __init__(self, label: str, parent: QWidget, text: str) -> None:
-        self.box = QCheckBox(text, parent)
+        self.box = _OutlinedCheckBox(text, parent)
         super().__init__(label, self.box, parent)
         self.box.setAccessibleName(f"{label}: {text}")
         self.box.clicked.connect(self._click)
@@ -337,7 +348,9 @@ class FormPage(QScrollArea):
         row.label.setWordWrap(True)
         row.label.setMaximumWidth(LABEL_WIDTH + 40)
         self._grid.addWidget(row.label, at, 0, top)
+        row.error.setContentsMargins(0, 4, 0, 0)
         if wide:
+            row.note.setContentsMargins(0, 4, 0, 0)
             self._grid.addWidget(row.control, at, 1, 1, 2)
             self._grid.addWidget(row.error, at + 1, 1, 1, 2)
             self._grid.addWidget(row.note, at + 2, 1, 1, 2)
@@ -387,9 +400,10 @@ def _small() -> QFont:
     return small
 
 
-def paint_frame(widget: QWidget) -> None:
-    """The frame of a field: the theme's line, or the accent where the focus is."""
+def paint_frame(widget: QWidget, box: QRect | None = None) -> None:
+    """The frame of a field (or of a part of it): the theme's line, or the accent where the focus is."""
     painter = QPainter(widget)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(QPen(theme().color("accent" if widget.hasFocus() else "line"), 1))
-    painter.drawRoundedRect(QRectF(widget.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 2.5, 2.5)
+    frame = QRectF(widget.rect() if box is None else box)
+    painter.drawRoundedRect(frame.adjusted(0.5, 0.5, -0.5, -0.5), 2.5, 2.5)
