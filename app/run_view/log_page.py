@@ -34,6 +34,17 @@ class Place:
     part: int = 0
 
 
+def runs(lines: list[int]) -> list[tuple[int, int]]:
+    """Ascending numbers as runs of neighbours: first and count of each."""
+    result: list[tuple[int, int]] = []
+    for line in lines:
+        if result and line == sum(result[-1]):
+            result[-1] = (result[-1][0], result[-1][1] + 1)
+        else:
+            result.append((line, 1))
+    return result
+
+
 class LogPage:
     """A window onto a log; `place` is its first screen row, `width` that of the view in logical pixels."""
 
@@ -86,14 +97,8 @@ class LogPage:
         """Lay out these ascending lines, reading neighbours together."""
         if len(self._kept) > _KEPT:
             self._kept.clear()
-        wanted = [line for line in lines if line not in self._kept]
-        start = 0
-        for at in range(1, len(wanted) + 1):
-            if at == len(wanted) or wanted[at] != wanted[at - 1] + 1:
-                self._load_run(wanted[start], at - start)
-                start = at
-            if at == len(wanted):
-                break
+        for first, count in runs([line for line in lines if line not in self._kept]):
+            self._load_run(first, count)
         return self._kept
 
     def _load_run(self, first: int, count: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from app.run_view.log_page import LogPage
+from app.run_view.log_page import LogPage, runs
 from app.run_view.log_source import BackgroundJob
 
 AT_ONCE = 2_000
@@ -89,14 +89,10 @@ class LogSelection:
             wanted = [at for at in self._page.lines_from(line, _BATCH) if at <= last.line]
             if not wanted:
                 break
-            shown = set(wanted)
-            for read in source.read(wanted[0], min(wanted[-1] - wanted[0] + 1, 4 * _BATCH)):
-                line = read.number + 1
-                if read.number in shown:
+            for start, count in runs(wanted):
+                for read in source.read(start, count):
                     text = self._page.row(read).text
                     end = last.character if read.number == last.line else len(text)
                     parts.append(text[first.character if read.number == first.line else 0 : end])
-            if line <= wanted[0]:
-                break
-            line = max(line, self._page.folds.after(line - 1))
+            line = self._page.folds.after(wanted[-1])
         return "\n".join(parts[:LIMIT])

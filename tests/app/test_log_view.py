@@ -1,0 +1,474 @@
+"""The log view: real files, a real widget, real keys and mouse."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QColor, QGuiApplication, QMouseEvent, QWheelEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.run_view.log_folds import FoldMap
+from app.run_view.log_rows import Token, ansi_spans
+from app.run_view.log_view import LogView
+from app.theme import theme
+from core.backends.base import NoiseSeen, TextSaid, ToolUsed
+from core.line_index import LineIndex
+from core.transcript import FOLD_HEADER, TranscriptWriter
+
+NOW = 1_700_000_000.0
+LEFT = Qt.MouseButton.LeftButton
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    return tmp_path / "log"
+
+
+@pytest.fixture
+def view(qtbot: QtBot) -> Iterator[LogView]:
+    widget = LogView()
+    widget.resize(700, 400)
+    qtbot.addWidget(widget)
+    with qtbot.waitExposed(widget):
+        widget.show()
+    yield widget
+    widget.close()
+
+
+def append(path: Path, data: bytes) -> None:
+    with path.open("ab") as file:
+        file.write(data)
+
+
+def numbered(count: int, start: int = 0) -> bytes:
+    return b"".join(b"line %d\n" % number for number in range(start, start + count))
+
+
+def wait(qtbot: QtBot, condition: Callable[[], bool]) -> None:
+    qtbot.waitUntil(condition, timeout=10_000)
+
+
+def settle(qtbot: QtBot, view: LogView, lines: int) -> None:
+    wait(qtbot, lambda: view.line_count == lines)
+
+
+def row_point(view: LogView, text: str, character: int = 0) -> QPoint:
+    """Where a visible row (that is not wrapped) is, in the viewport."""
+    at = view.visible_text().index(text)
+    painter = view._painter
+    y = 8 + (at + 0.5) * painter.row_height
+    return QPoint(int(painter.text_left + character * painter._character + 1), int(y))
+
+
+def clipboard() -> str:
+    return QGuiApplication.clipboard().text()
+
+
+# --- following ----------------------------------------------------------------------------------------
+
+
+def test_a_file_that_does_not_exist_yet_is_shown_as_soon_as_it_grows(
+    view: LogView, log: Path, qtbot: QtBot
+) -> None:
+    view.set_source(log, raw=True)
+    assert view.visible_text() == []
+    append(log, b"first\nsec")
+    wait(qtbot, lambda: view.visible_text() == ["first", "sec"])
+    append(log, b"ond\n")
+    wait(qtbot, lambda: view.visible_text() == ["first", "second"])
+
+
+def test_the_view_sticks_to_the_end_until_one_scrolls_up(view: LogView, log: Path, qtbot: QtBot) -> None:
+    log.write_bytes(numbered(1000))
+    view.set_source(log, raw=True)
+    settle(qtbot, view, 1000)
+    assert view.visible_text()[-1] == "line 999"
+    append(log, numbered(10, 1000))
+    wait(qtbot, lambda: view.visible_text()[-1] == "line 1009")
+
+    QTest.keyClick(view, Qt.Key.Key_PageUp)
+    assert not view.following
+    paused = view.visible_text()
+    append(log, numbered(1234, 1010))
+    settle(qtbot, view, 2244)
+    assert view.visible_text() == paused
+    assert view._pill.isVisible()
+    assert view._pill.text() == "↓ Follow · 1,234 new lines"
+
+    QTest.mouseClick(view._pill, LEFT)
+    assert view.following
+    assert view._pill.isHidden()
+    assert view.visible_text()[-1] == "line 2243"
+
+    QTest.keyClick(view, Qt.Key.Key_Home)
+    assert view.visible_text()[0] == "line 0"
+    QTest.keyClick(view, Qt.Key.Key_End)
+    assert view.following
+    assert view.visible_text()[-1] == "line 2243"
+
+
+def test_the_wheel_pauses_and_scrolling_back_to_the_end_resumes(
+    view: LogView, log: Path, qtbot: QtBot
+) -> None:
+    log.write_bytes(numbered(1000))
+    view.set_source(log, raw=True)
+    settle(qtbot, view, 1000)
+
+    def turn(delta: int, modifiers: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
+        point = QPointF(100, 100)
+        event = QWheelEvent(
+            point,
+            view.viewport().mapToGlobal(point),
+            QPoint(),
+            QPoint(0, delta),
+            Qt.MouseButton.NoButton,
+            modifiers,
+            Qt.ScrollPhase.NoScrollPhase,
+            False,
+        )
+        QApplication.sendEvent(view.viewport(), event)
+
+    turn(240)
+    assert not view.following
+    assert "line 999" not in view.visible_text()
+    turn(-240)
+    assert view.following
+    before = len(view.visible_text())
+    turn(360, Qt.KeyboardModifier.ControlModifier)
+    turn(360, Qt.KeyboardModifier.ControlModifier)
+    assert len(view.visible_text()) < before
+    assert view.visible_text()[-1] == "line 999"
+
+
+def test_the_scroll_bar_reaches_every_line_of_a_big_file(view: LogView, log: Path, qtbot: QtBot) -> None:
+    log.write_bytes(numbered(1_000_000))
+    view.set_source(log, raw=True)
+    settle(qtbot, view, 1_000_000)
+    bar = view.verticalScrollBar()
+    bar.setValue(500_000)
+    assert view.visible_text()[0] == "line 500000"
+    assert not view.following
+    bar.setValue(bar.maximum())
+    assert view.visible_text()[-1] == "line 999999"
+    assert view.following
+
+
+def test_a_truncated_file_starts_anew(view: LogView, log: Path, qtbot: QtBot) -> None:
+    log.write_bytes(numbered(500))
+    view.set_source(log, raw=True)
+    settle(qtbot, view, 500)
+    QTest.keyClick(view, Qt.Key.Key_Home)
+    view.select_all()
+    log.write_bytes(b"new\n")
+    settle(qtbot, view, 1)
+    assert view.visible_text() == ["new"]
+    assert view.selected_text() == ""
+    log.unlink()
+    wait(qtbot, lambda: view.visible_text() == [])
+
+
+def test_a_hidden_view_does_nothing(view: LogView, log: Path, qtbot: QtBot) -> None:
+    view.set_source(log, raw=True)
+    view.hide()
+    assert not view._timer.isActive()
+    append(log, b"meanwhile\n")
+    view.show()
+    assert view.visible_text() == ["meanwhile"]
+    assert view._timer.isActive()
+
+
+# --- looks --------------------------------------------------------------------------------------------
+
+
+def test_odd_bytes_are_shown_as_something(view: LogView, log: Path, qtbot: QtBot) -> None:
+    log.write_bytes(
+        b"bad \xff\xfe\nnul \x00\n10%\r100%\r\ncrlf\r\n\x1b]0;title\x07\x1b[2Kplain \x1b[31mred\x1b[0m\n"
+    )
+    view.set_source(log, raw=True)
+    wait(qtbot, lambda: view.visible_text() == ["bad ��", "nul ␀", "100%", "crlf", "plain red"])
+
+
+def test_a_line_of_a_million_characters_is_clipped_and_says_so(
+    view: LogView, log: Path, qtbot: QtBot
+) -> None:
+    log.write_bytes(b"x" * 1_000_000 + b"\nend\n")
+    view.set_source(log, raw=True)
+    settle(qtbot, view, 2)
+    assert view.visible_text()[-1] == "end"
+    assert view.visible_text()[0] == "x" * 4096 + "… 995.9 KB more"
+
+
+def test_long_lines_wrap_and_are_scrolled_by_screen_row(view: LogView, log: Path, qtbot: QtBot) -> None:
+    log.write_bytes(b"word " * 800 + b"\nend\n")
+    view.set_source(log, raw=True)
+    settle(qtbot, view, 2)
+    top = view._page.place
+    assert (top.line, top.part > 0) == (0, True)
+    QTest.keyClick(view, Qt.Key.Key_Up)
+    assert view._page.place == type(top)(0, top.part - 1)
+    view.set_wrap(False)
+    assert view._page.place == type(top)(0, 0)
+    view.grab()
+    assert view.horizontalScrollBar().maximum() > 0
+    view.set_wrap(True)
+    assert view.horizontalScrollBar().maximum() == 0
+
+
+@pytest.mark.parametrize(
+    ("data", "looks"),
+    [
+        (b"a\x1b[31mb\x1b[0mc", [(Token.TEXT, False), (Token.FAILED, False), (Token.TEXT, False)]),
+        (b"\x1b[1;32mb\x1b[22mc\x1b[m", [(Token.SUCCEEDED, True), (Token.SUCCEEDED, False)]),
+        (b"\x1b[38;5;196mb\x1b[38;2;0;200;10mc", [(Token.FAILED, False), (Token.SUCCEEDED, False)]),
+        (b"\x1b[48;5;196mb", [(Token.TEXT, False)]),
+        (b"\x1b[90mb\x1b[39mc", [(Token.QUIET, False), (Token.TEXT, False)]),
+        (b"\x1b[38mb", [(Token.TEXT, False)]),
+    ],
+)
+def test_terminal_colours_become_colours_of_the_theme(data: bytes, looks: list[tuple[Token, bool]]) -> None:
+    _, spans = ansi_spans(data, Token.TEXT, 0)
+    assert [(span.token, span.bold) for span in spans] == looks
+
+
+def test_colours_are_painted(view: LogView, log: Path, qtbot: QtBot) -> None:
+    log.write_bytes("\x1b[32m███\x1b[0m\n".encode())
+    view.set_source(log, raw=True)
+    settle(qtbot, view, 1)
+    point = row_point(view, "███", 1) + QPoint(3, 0)
+    image = view.viewport().grab().toImage()
+    assert image.pixelColor(point * image.devicePixelRatio()) == QColor(theme().succeeded)
+
+
+def test_an_empty_log_says_so(view: LogView) -> None:
+    blank = view.viewport().grab().toImage()
+    view.set_empty_text("")
+    assert view.viewport().grab().toImage() != blank
+
+
+# --- folds --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def transcript(log: Path) -> Iterator[TranscriptWriter]:
+    writer = TranscriptWriter(log)
+    writer.event(TextSaid("hello"), NOW)
+    writer.event(ToolUsed("read", "a.py", "one\ntwo\nthree"), NOW)
+    writer.event(ToolUsed("bash", "true"), NOW)
+    writer.event(ToolUsed("bash", "ls", "x\ny", seconds=2.1, exit_code=0), NOW)
+    writer.event(TextSaid("bye"), NOW)
+    yield writer
+    writer.close()
+
+
+FOLDED = ["hello", "▸ read  a.py  3 lines", "  bash  true", "▸ bash  ls  2.1 s · exit 0 · 2 lines", "bye"]
+RESULT = ["    one", "    two", "    three"]
+
+
+@pytest.mark.usefixtures("transcript")
+def test_results_are_folded_and_a_click_or_a_key_toggles_them(view: LogView, log: Path, qtbot: QtBot) -> None:
+    view.set_source(log)
+    wait(qtbot, lambda: view.visible_text() == FOLDED)
+    QTest.mouseClick(view.viewport(), LEFT, pos=row_point(view, FOLDED[1], 3))
+    assert view.visible_text() == ["hello", "▾ read  a.py", *RESULT, *FOLDED[2:]]
+    QTest.keyClick(view, Qt.Key.Key_Space)
+    assert view.visible_text() == FOLDED
+    QTest.keyClick(view, Qt.Key.Key_Down, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClick(view, Qt.Key.Key_Return)
+    assert view.visible_text() == [*FOLDED[:3], "▾ bash  ls  2.1 s · exit 0", "    x", "    y", "bye"]
+    view.unfold_all()
+    assert len(view.visible_text()) == len(FOLDED) + 5
+    view.fold_all()
+    assert view.visible_text() == FOLDED
+
+
+def test_what_comes_later_is_folded_too(
+    view: LogView, log: Path, transcript: TranscriptWriter, qtbot: QtBot
+) -> None:
+    view.set_source(log)
+    wait(qtbot, lambda: view.visible_text() == FOLDED)
+    transcript.event(ToolUsed("grep", "x", "hit\n" * 500), NOW)
+    transcript.event(NoiseSeen(b"plain\n"), NOW)
+    wait(qtbot, lambda: view.visible_text() == [*FOLDED, "▸ grep  x  500 lines", "plain"])
+
+
+def test_the_fold_map_agrees_with_a_list_of_lines(log: Path) -> None:
+    writer = TranscriptWriter(log)
+    for number in range(40):
+        writer.event(TextSaid("text\n" * (number % 3 + 1)), NOW)
+        writer.event(ToolUsed("bash", "x", "r\n" * (number % 4)), NOW)
+    writer.close()
+    index = LineIndex(log, FOLD_HEADER)
+    index.advance()
+    snapshot = index.snapshot()
+    folds = FoldMap()
+    folds.extend(snapshot)
+    for step in range(12):
+        if step == 6:
+            folds.set_all(folded=False)
+        folds.toggle(step * 2)
+        hidden = {
+            line
+            for fold in range(snapshot.mark_count)
+            if folds.is_folded(fold)
+            for line in range(
+                snapshot.marks.lines[fold] + 1,
+                snapshot.marks.lines[fold] + 1 + snapshot.marks.values[fold],
+            )
+        }
+        expected = [line for line in range(snapshot.lines) if line not in hidden]
+        assert folds.shown == len(expected)
+        assert [folds.line_of(shown) for shown in range(folds.shown)] == expected
+        assert [folds.shown_of(line) for line in expected] == list(range(len(expected)))
+        assert [folds.after(line) for line in expected[:-1]] == expected[1:]
+
+
+# --- selection ----------------------------------------------------------------------------------------
+
+
+def drag(view: LogView, start: QPoint, end: QPoint) -> None:
+    QTest.mousePress(view.viewport(), LEFT, pos=start)
+    move = QMouseEvent(
+        QEvent.Type.MouseMove,
+        QPointF(end),
+        view.viewport().mapToGlobal(QPointF(end)),
+        LEFT,
+        LEFT,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    QApplication.sendEvent(view.viewport(), move)
+    QTest.mouseRelease(view.viewport(), LEFT, pos=end)
+
+
+def test_text_is_selected_by_character_over_lines_and_copied(view: LogView, log: Path, qtbot: QtBot) -> None:
+    log.write_text("alpha beta\n\n😀😀 gamma delta\n", encoding="utf-8")
+    view.set_source(log, raw=True)
+    settle(qtbot, view, 3)
+    drag(view, row_point(view, "alpha beta", 6), row_point(view, "", 0))
+    assert view.selected_text() == "beta\n"
+    QTest.mouseDClick(view.viewport(), LEFT, pos=row_point(view, "alpha beta", 7))
+    assert view.selected_text() == "beta"
+    laid = view._page.laid(2)
+    assert laid is not None
+    x = view._painter.text_left + laid.layout.lineAt(0).cursorToX(5)[0]
+    point = QPoint(int(x) + 2, row_point(view, "😀😀 gamma delta").y())
+    QTest.mouseDClick(view.viewport(), LEFT, pos=point)
+    assert view.selected_text() == "gamma"
+    QTest.keyClick(view, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClick(view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert clipboard() == "alpha beta\n\n😀😀 gamma delta"
+
+
+def test_copying_a_whole_big_log_does_not_block_and_leaves_folded_lines_out(
+    view: LogView, log: Path, qtbot: QtBot
+) -> None:
+    writer = TranscriptWriter(log)
+    for number in range(1_500):
+        writer.event(ToolUsed("bash", f"run {number}", "r\n" * 20), NOW)
+        writer.event(TextSaid(f"text {number}"), NOW)
+    writer.close()
+    view.set_source(log)
+    settle(qtbot, view, 1_500 * 22)
+    view.select_all()
+    view.copy()
+    expected = [
+        part for number in range(1_500) for part in (f"▸ bash  run {number}  20 lines", f"text {number}")
+    ]
+    wait(qtbot, lambda: clipboard().endswith("text 1499"))
+    assert clipboard().split("\n") == expected
+
+
+def test_the_context_menu_offers_what_can_be_done(view: LogView, log: Path, qtbot: QtBot) -> None:
+    log.write_bytes(b"one\n")
+    view.set_source(log, raw=True)
+    settle(qtbot, view, 1)
+    menu = view.make_menu()
+    actions = {action.text(): action for action in menu.actions() if action.text()}
+    assert list(actions) == [
+        "Copy",
+        "Select all",
+        "Find…",
+        "Fold all",
+        "Unfold all",
+        "Wrap lines",
+        "Open raw file",
+    ]
+    assert not actions["Copy"].isEnabled()
+    with qtbot.waitSignal(view.raw_file_requested):
+        actions["Open raw file"].trigger()
+    actions["Wrap lines"].trigger()
+    assert not view._painter.wrap
+    menu.close()
+
+
+# --- find ---------------------------------------------------------------------------------------------
+
+
+def test_find_counts_steps_wraps_round_and_unfolds(view: LogView, log: Path, qtbot: QtBot) -> None:
+    writer = TranscriptWriter(log)
+    writer.event(TextSaid("Score one, score two"), NOW)
+    writer.event(NoiseSeen(numbered(300_000)), NOW)
+    writer.event(ToolUsed("bash", "x", "a\nthe score\nb"), NOW)
+    writer.event(NoiseSeen(numbered(300_000)), NOW)
+    writer.close()
+    view.set_source(log)
+    settle(qtbot, view, 600_005)
+    QTest.keyClick(view, Qt.Key.Key_Home)
+    QTest.keyClick(view, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
+    needle = view._bar._needle
+    wait(qtbot, needle.hasFocus)
+    QTest.keyClicks(needle, "score")
+    wait(qtbot, lambda: view._bar.count_text == "1 of 3")
+    QTest.keyClick(needle, Qt.Key.Key_Return)
+    assert view._bar.count_text == "2 of 3"
+    assert view._found == (0, 1)
+    QTest.keyClick(needle, Qt.Key.Key_Return)
+    assert view._bar.count_text == "3 of 3"
+    assert "    the score" in view.visible_text()
+    assert not view.following
+    QTest.keyClick(needle, Qt.Key.Key_Return)
+    assert view._bar.count_text == "1 of 3"
+    assert view.visible_text()[0] == "Score one, score two"
+    QTest.keyClick(needle, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    assert view._bar.count_text == "3 of 3"
+    QTest.keyClicks(needle, "zzz")
+    wait(qtbot, lambda: view._bar.count_text == "no match")
+    QTest.keyClick(needle, Qt.Key.Key_Escape)
+    assert view._bar.isHidden()
+    wait(qtbot, view.hasFocus)
+
+
+def test_find_hears_of_matches_that_come_later(view: LogView, log: Path, qtbot: QtBot) -> None:
+    log.write_bytes(b"nothing\n")
+    view.set_source(log, raw=True)
+    settle(qtbot, view, 1)
+    view.open_find()
+    QTest.keyClicks(view._bar._needle, "late")
+    wait(qtbot, lambda: view._bar.count_text == "no match")
+    append(log, b"too late\n")
+    wait(qtbot, lambda: view._bar.count_text == "1 found")
+    view.find_next(1)
+    assert view._bar.count_text == "1 of 1"
+
+
+# --- nothing is left behind ---------------------------------------------------------------------------
+
+
+def test_closing_while_a_big_file_is_read_ends_the_threads(view: LogView, log: Path, qtbot: QtBot) -> None:
+    with log.open("wb") as file:
+        os.truncate(file.fileno(), 300_000_000)
+    view.set_source(log, raw=True)
+    source = view._page.source
+    assert source is not None
+    assert source._job.running
+    view.open_find()
+    QTest.keyClicks(view._bar._needle, "x")
+    view.close()
+    assert not source._job.running
+    assert view._finder is not None
+    assert not view._finder.searching
