@@ -1,6 +1,6 @@
 """Lines of a file that grows, without holding the file: any window of lines in microseconds.
 
-The index keeps one number for every 32 KiB of file (the newlines before it), so ten million lines cost a
+The index keeps one number for every 16 KiB of file (the newlines before it), so ten million lines cost a
 few hundred kilobytes. It follows a file that does not exist yet, grows, is truncated or replaced. Indexing
 is done in slices, by whichever thread calls `advance`; reading is safe from another thread meanwhile.
 """
@@ -16,11 +16,13 @@ from bisect import bisect_left
 from dataclasses import dataclass, field
 from pathlib import Path
 
-STRIDE = 32 * 1024
+STRIDE = 16 * 1024
 SLICE = 256 * 1024
 CLIP = 4096
 """Bytes that are read of a long line."""
 _WINDOW = 64 * 1024
+_LINE_GUESS = 160
+"""Bytes of a line that a first read expects."""
 _MARK_ROOM = 256
 """A line's mark is within this many bytes of its start."""
 
@@ -219,7 +221,8 @@ class LineIndex:
     def _read(self, file: io.FileIO, first: int, last: int, size: int, clip: int) -> list[LogLine]:
         result: list[LogLine] = []
         base = self._line_start(file, first)
-        buffer = _read_at(file, base, min(_WINDOW, size - base))
+        guess = max(2 * clip, min(_WINDOW, (last - first) * _LINE_GUESS))
+        buffer = _read_at(file, base, min(guess, size - base))
         position, number = 0, first
         while number < last:
             end = buffer.find(b"\n", position)
