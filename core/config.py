@@ -87,7 +87,7 @@ class FanOutTask(_Model):
 
 
 class FanOutGroup(_Model):
-    """One agent, many tasks. Kept and shown; running it is not built yet and `validate` says so."""
+    """One agent, many tasks. Kept and shown, but it cannot run yet."""
 
     mode: Literal["fan_out"]
     """fan_out: the agent runs once for every task."""

@@ -1,0 +1,356 @@
+"""What can be known to be wrong with a workflow before anything of it runs, in one pass."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection
+from pathlib import Path
+
+import orjson
+
+from core.agent import AgentDefinition, AgentLibrary
+from core.config import AgentGroup, FanOutGroup, FanOutTask, Group, Workflow, WorkflowFile
+from core.findings import Finding, did_you_mean, to_problems
+from core.jsonc import JsonPath, parse_jsonc, read_text
+from core.merge import merge_rule_problem
+from core.problems import Problem, Severity, UserFileError
+from core.run_folders import library_of, workdir_of
+from core.state import PHASES, MergeRule, Phase
+from core.workflow_layout import PHASE_KEYS, file_path
+from core.workflow_reading import inspect_workflow
+
+_MANY_RETRIES = 20
+_SMALL_PROMPT = 4_000
+"""Bytes; what agents are told about the workflow alone comes near this."""
+
+
+def check_workflow(
+    file: WorkflowFile,
+    library: AgentLibrary,
+    known_backends: Collection[str] | None = None,
+    workdir: Path | None = None,
+) -> list[Problem]:
+    """Every problem of a workflow, the warnings of reading it (`file.warnings`) first.
+
+    Places are those of the model, `loop_agents[1].agents[0]`: neighbouring strings of a file are one group.
+    Lines and columns are told while the workflow is as it was read. `known_backends` None: they are not
+    checked. `workdir`: the working folder that replaces the workflow's own.
+    """
+    check = _Check(file, library, known_backends)
+    check.workflow(workdir)
+    check.groups()
+    check.completion()
+    return [*file.warnings, *_located(file, check.findings), *check.problems]
+
+
+def check_path(
+    path: Path, known_backends: Collection[str] | None = None, workdir: Path | None = None
+) -> list[Problem]:
+    """Every problem of a workflow file, also when parts of it cannot be read. See `check_workflow`."""
+    try:
+        text = read_text(path)
+    except UserFileError as error:
+        return error.problems
+    inspection = inspect_workflow(text, path)
+    file = inspection.file
+    if file is None:
+        return inspection.problems
+    library = library_of(file, workdir or workdir_of(file))
+    found = check_workflow(file, library, known_backends, workdir)
+    unreadable = {problem.place for problem in inspection.errors}
+    # What was left out because it could not be read is not missing.
+    rest = [p for p in found[len(file.warnings) :] if not inspection.errors or p.message != _NO_AGENTS]
+    return [*inspection.problems, *(problem for problem in rest if problem.place not in unreadable)]
+
+
+def _located(file: WorkflowFile, findings: list[Finding]) -> list[Problem]:
+    if not findings or not file.text:
+        return to_problems(findings, None, file.path)
+    read = inspect_workflow(file.text).file
+    if read is None or read.workflow != file.workflow:
+        return to_problems(findings, None, file.path)
+    document = parse_jsonc(file.text).value
+    if not isinstance(document, dict):
+        return to_problems(findings, None, file.path)
+    return to_problems(findings, file.text, file.path, lambda path: file_path(document, path))
+
+
+_NO_AGENTS = "The workflow has no agents."
+
+
+class _Check:
+    """One check; `findings` are in the workflow file, `problems` in files of agents."""
+
+    def __init__(
+        self, file: WorkflowFile, library: AgentLibrary, known_backends: Collection[str] | None
+    ) -> None:
+        self._file = file
+        self._library = library
+        self._backends = known_backends
+        self._checked_agents: set[str] = set()
+        self.findings: list[Finding] = []
+        self.problems: list[Problem] = []
+
+    @property
+    def _workflow(self) -> Workflow:
+        return self._file.workflow
+
+    # --- the workflow's own settings -------------------------------------------------------------------
+
+    def workflow(self, workdir: Path | None) -> None:
+        workflow = self._workflow
+        if not any(_enabled_agents(group) for phase in PHASES for group in workflow.groups(phase)):
+            self._error((), _NO_AGENTS, "Add an agent to one of its phases.")
+        self._condition()
+        self._cannot_run_yet(workflow, ())
+        self._merge_rules(workflow.merge, ())
+        self._backend(workflow.backend, ("backend",))
+        self._folders(workdir)
+        self._numbers()
+
+    def _condition(self) -> None:
+        # Here, because compiling conditions is not needed to read files.
+        from core.condition import ConditionError, compile_condition
+
+        try:
+            compile_condition(self._workflow.end_state_condition)
+        except ConditionError as error:
+            shift = error.column or 0
+            if any(sign in self._workflow.end_state_condition for sign in '"\\\n\t'):
+                # Escapes make the text in the file longer than the condition.
+                shift = 0
+            self._error(("end_state_condition",), error.message, error.suggestion, shift=shift)
+
+    def _folders(self, workdir: Path | None) -> None:
+        workflow = self._workflow
+        folder = workdir or (workdir_of(self._file) if workflow.workdir else None)
+        if folder is not None and not folder.is_dir():
+            self._error(
+                ("workdir",),
+                f"The working folder {folder} does not exist.",
+                "Create it, or name another one.",
+            )
+        agents = self._library.folders[0] if self._library.folders else None
+        if workflow.agents_dir and agents is not None and not agents.is_dir():
+            self._error(
+                ("agents_dir",),
+                f"The agents folder {agents} does not exist.",
+                "Create it, or name another one.",
+            )
+        if workflow.init_script:
+            self._warn(("init_script",), "init_script is kept, but this version of OpenLoop does not run it.")
+
+    def _numbers(self) -> None:
+        workflow, budget = self._workflow, self._workflow.budget
+        if workflow.retries > _MANY_RETRIES:
+            self._warn(
+                ("retries",),
+                f"{workflow.retries} retries may wait for hours: every wait is longer than the one before.",
+                "3 is usual.",
+            )
+        for key in ("max_cost_usd", "max_cost_usd_per_group", "max_tokens"):
+            if getattr(budget, key) == 0:
+                self._error(
+                    ("budget", key),
+                    f"With {key} 0 the run ends before its first agent.",
+                    "Remove it for no limit.",
+                )
+        total, per_group = budget.max_cost_usd, budget.max_cost_usd_per_group
+        if total is not None and per_group is not None and per_group > total:
+            self._warn(
+                ("budget", "max_cost_usd_per_group"),
+                "A group may cost more than the whole run, so its own limit is never reached.",
+            )
+        if workflow.max_prompt_bytes is not None and workflow.max_prompt_bytes < _SMALL_PROMPT:
+            self._warn(
+                ("max_prompt_bytes",),
+                f"Hardly any prompt fits into {workflow.max_prompt_bytes} bytes.",
+                "100000 is a usual limit.",
+            )
+        try:
+            orjson.dumps(workflow.initial_payload)
+        except orjson.JSONEncodeError as error:
+            self._error(("initial_payload",), f"The payload cannot be given to agents: {error}.")
+
+    # --- groups ----------------------------------------------------------------------------------------
+
+    def groups(self) -> None:
+        for phase in PHASES:
+            for index, group in enumerate(self._workflow.groups(phase)):
+                if group.enabled:
+                    self._group(group, (PHASE_KEYS[phase], index))
+
+    def _group(self, group: Group, path: JsonPath) -> None:
+        self._merge_rules(group.merge or {}, path)
+        if isinstance(group, FanOutGroup):
+            self._fan_out(group, path)
+            return
+        self._cannot_run_yet(group, path)
+        if not group.agents:
+            self._warn(path, "The group has no agents and is skipped.", "Add an agent, or remove the group.")
+        for index, entry in enumerate(group.agents):
+            if not entry.enabled:
+                continue
+            at = (*path, "agents", index)
+            self._agent(entry.agent, at, has_own_backend=entry.backend is not None)
+            self._backend(entry.backend, (*at, "backend"))
+            if group.timeout and entry.timeout and entry.timeout > group.timeout:
+                self._warn(
+                    (*at, "timeout"),
+                    f"{entry.agent} may take {entry.timeout:g} s, but its group only {group.timeout:g} s.",
+                )
+
+    def _fan_out(self, group: FanOutGroup, path: JsonPath) -> None:
+        self._error(
+            path,
+            "This version of OpenLoop cannot run fan-out groups yet; the group is kept as it is.",
+            'Disable it with "enabled": false to run the rest.',
+        )
+        self._agent(group.agent, path, has_own_backend=False)
+        if (group.tasks is None) == (group.tasks_from is None):
+            self._error(path, "A fan-out group has exactly one of tasks and tasks_from.")
+        tasks = [task for task in group.tasks or () if isinstance(task, FanOutTask)]
+        ids = [task.id for task in tasks if task.id is not None]
+        for index, task in enumerate(group.tasks or ()):
+            if not isinstance(task, FanOutTask):
+                continue
+            if task.id is not None and ids.count(task.id) > 1:
+                self._error((*path, "tasks", index, "id"), f"Two tasks have the id {task.id}.")
+            for number, needed in enumerate(task.depends_on):
+                if needed not in ids:
+                    self._error(
+                        (*path, "tasks", index, "depends_on", number),
+                        f"There is no task with the id {needed}.",
+                        did_you_mean(needed, ids),
+                    )
+
+    def _cannot_run_yet(self, policy: Workflow | AgentGroup, path: JsonPath) -> None:
+        if policy.isolation == "worktree":
+            self._error(
+                (*path, "isolation"),
+                "This version of OpenLoop cannot give agents git worktrees of their own yet.",
+                'Use "shared".',
+            )
+        if policy.merge_strategy == "git-merge":
+            self._error(
+                (*path, "merge_strategy"),
+                "This version of OpenLoop cannot merge branches of agents yet.",
+                'Use "sequential".',
+            )
+
+    def _merge_rules(self, rules: dict[str, MergeRule], path: JsonPath) -> None:
+        for place, rule in rules.items():
+            problem = merge_rule_problem(place, rule)
+            if problem is not None:
+                self._error((*path, "merge", place), problem, at_key=True)
+
+    # --- agents ----------------------------------------------------------------------------------------
+
+    def _agent(self, name: str, path: JsonPath, *, has_own_backend: bool) -> None:
+        agent = self._library.get(name)
+        if agent is None:
+            broken = bool(self._library.problems_of(name))
+            self._error(
+                path,
+                f"The file of the agent {name} cannot be read."
+                if broken
+                else f"There is no agent called {name}."
+                if name.strip()
+                else "An agent has no name.",
+                "" if broken else self._library.suggestion(name),
+            )
+        if name in self._checked_agents:
+            return
+        self._checked_agents.add(name)
+        self.problems.extend(self._library.problems_of(name))
+        if agent is None:
+            return
+        if not agent.prompt.strip():
+            self.problems.append(
+                Problem(
+                    f"The agent {name} has no prompt, so it is only told about the workflow.",
+                    suggestion="Write below the front matter what it shall do.",
+                    severity=Severity.WARNING,
+                    file=agent.path,
+                )
+            )
+        if not has_own_backend and self._is_unknown_backend(agent.backend):
+            self.problems.append(
+                Problem(
+                    f"The agent {name} names a backend that does not exist: {agent.backend}.",
+                    "backend",
+                    did_you_mean(str(agent.backend), self._backends or ()),
+                    file=agent.path,
+                )
+            )
+
+    def _backend(self, name: str | None, path: JsonPath) -> None:
+        if self._is_unknown_backend(name):
+            known = self._backends or ()
+            suggestion = did_you_mean(str(name), known) or f"There are: {', '.join(sorted(known))}."
+            self._error(path, f"There is no backend called {name}.", suggestion)
+
+    def _is_unknown_backend(self, name: str | None) -> bool:
+        return name is not None and self._backends is not None and name not in self._backends
+
+    # --- who may end the loop --------------------------------------------------------------------------
+
+    def completion(self) -> None:
+        names = _names_in(self._workflow.end_state_condition)
+        if "is_complete" not in names or not self._phase_agents("loop"):
+            return
+        others = names & {"payload", "iteration", "termination_reason", "meta", "phase"}
+        agents = [*self._phase_agents("preparation"), *self._phase_agents("loop")]
+        if not others and not any(agent is None or agent.may_complete for agent in agents):
+            self._warn(
+                ("end_state_condition",),
+                f"No agent may end the loop, so it runs {self._workflow.max_loops} times.",
+                "Give one of its agents the role auditor or can_complete: true, "
+                "or use an end condition over payload.",
+            )
+        for index, group in enumerate(self._workflow.loop_agents):
+            rules = {**self._workflow.merge, **(group.merge or {})}
+            if group.mode != "parallel" or not group.enabled or "is_complete" in rules:
+                continue
+            completing = [
+                name
+                for name in _enabled_agents(group)
+                if (agent := self._library.get(name)) is not None and agent.may_complete
+            ]
+            if len(completing) > 1:
+                self._warn(
+                    (PHASE_KEYS["loop"], index),
+                    f"{' and '.join(completing)} may all say that the work is complete; "
+                    "the last one listed decides.",
+                    'Add "merge": {"is_complete": "all"} to ask all of them.',
+                )
+
+    def _phase_agents(self, phase: Phase) -> list[AgentDefinition | None]:
+        names = (name for group in self._workflow.groups(phase) for name in _enabled_agents(group))
+        return [self._library.get(name) for name in names]
+
+    # --- saying it -------------------------------------------------------------------------------------
+
+    def _error(
+        self, path: JsonPath, message: str, suggestion: str = "", *, at_key: bool = False, shift: int = 0
+    ) -> None:
+        self.findings.append(Finding(path, message, suggestion, at_key=at_key, shift=shift))
+
+    def _warn(self, path: JsonPath, message: str, suggestion: str = "") -> None:
+        self.findings.append(Finding(path, message, suggestion, Severity.WARNING))
+
+
+def _enabled_agents(group: Group) -> list[str]:
+    if not group.enabled:
+        return []
+    if isinstance(group, FanOutGroup):
+        return [group.agent]
+    return [entry.agent for entry in group.agents if entry.enabled]
+
+
+def _names_in(condition: str) -> set[str]:
+    try:
+        tree = ast.parse(condition.strip(), mode="eval")
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return set()
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}

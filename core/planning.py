@@ -1,0 +1,167 @@
+"""From a workflow and an agent library to a run's plan: every value decided, nothing started."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+import resources
+from core.agent import AgentDefinition, AgentLibrary
+from core.check import check_workflow
+from core.config import AgentEntry, AgentGroup, Workflow, WorkflowFile
+from core.plan import Place, PlannedGroup, PlannedTurn, RunPlan
+from core.problems import Problem, Severity, UserFileError
+from core.run_folders import log_dir_of, workdir_of
+from core.state import Phase
+from core.workflow_file import dump_workflow
+
+DEFAULT_BACKEND = "opencode"
+
+
+@dataclass(frozen=True, slots=True)
+class RunOverrides:
+    """What the command line or the window says about one run; None: as the workflow says."""
+
+    workdir: Path | None = None
+    log_dir: Path | None = None
+    max_loops: int | None = None
+    max_parallel: int | None = None
+
+
+def plan_run(
+    file: WorkflowFile,
+    library: AgentLibrary,
+    overrides: RunOverrides | None = None,
+    *,
+    known_backends: Collection[str] | None = None,
+    default_workdir: Path | None = None,
+) -> RunPlan:
+    """The plan of a run. Raises UserFileError with every error that `check_workflow` finds.
+
+    `default_workdir`: where the agents work when neither the overrides nor the workflow say (None: the
+    current folder). `known_backends` None: backends are not checked.
+    """
+    overrides = overrides or RunOverrides()
+    workdir = overrides.workdir.absolute() if overrides.workdir else workdir_of(file, default_workdir)
+    errors = [
+        problem
+        for problem in check_workflow(file, library, known_backends, workdir)
+        if problem.severity is Severity.ERROR
+    ]
+    if errors:
+        raise UserFileError(errors)
+    workflow = _overridden(file.workflow, overrides)
+    log_dir = overrides.log_dir.absolute() if overrides.log_dir else log_dir_of(file, workdir)
+    planner = _Planner(workflow, library, overrides.max_parallel)
+    return RunPlan(
+        workflow_name=workflow.name,
+        workflow_path=file.path.absolute() if file.path is not None else None,
+        workflow_json=_as_run(workflow, file, library, workdir),
+        workdir=workdir,
+        log_dir=log_dir,
+        preparation=planner.phase("preparation"),
+        loop=planner.phase("loop"),
+        finalization=planner.phase("finalization"),
+        end_state_condition=workflow.end_state_condition,
+        max_loops=workflow.max_loops,
+        max_parallel=workflow.parallel_cap,
+        retries=workflow.retries,
+        finalize_on_abort=workflow.finalize_on_abort,
+        on_missing_state=workflow.on_missing_state,
+        budget=workflow.budget,
+        max_prompt_bytes=workflow.max_prompt_bytes,
+        opencode_defaults=workflow.opencode_defaults,
+        initial_payload=workflow.initial_payload,
+    )
+
+
+def _overridden(workflow: Workflow, overrides: RunOverrides) -> Workflow:
+    """A copy of the workflow, so that later edits do not reach the run. Raises UserFileError."""
+    copy = workflow.model_copy(deep=True)
+    for name, value in (("max_loops", overrides.max_loops), ("max_parallel", overrides.max_parallel)):
+        if value is not None and value < 1:
+            raise UserFileError([Problem(f"{name} must be at least 1, not {value}.", name)])
+    if overrides.max_loops is not None:
+        copy.max_loops = overrides.max_loops
+    if overrides.max_parallel is not None:
+        copy.max_parallel_agents = overrides.max_parallel
+    return copy
+
+
+def _as_run(workflow: Workflow, file: WorkflowFile, library: AgentLibrary, workdir: Path) -> bytes:
+    """The workflow's text with what was decided for this run, so that it means the same anywhere."""
+    copy = workflow.model_copy(deep=True)
+    copy.workdir = str(workdir)
+    own = library.folders[0] if library.folders else None
+    if own is not None and own.is_dir() and own != resources.agents_folder():
+        copy.agents_dir = str(own.absolute())
+    return dump_workflow(WorkflowFile(workflow=copy, path=file.path, text=file.text)).encode()
+
+
+class _Planner:
+    def __init__(self, workflow: Workflow, library: AgentLibrary, max_parallel: int | None) -> None:
+        self._workflow = workflow
+        self._library = library
+        self._cap = max_parallel
+
+    def phase(self, phase: Phase) -> tuple[PlannedGroup, ...]:
+        groups = enumerate(self._workflow.groups(phase))
+        planned = (
+            self._group(phase, index, group)
+            for index, group in groups
+            if group.enabled and isinstance(group, AgentGroup)
+        )
+        return tuple(group for group in planned if group.turns)
+
+    def _group(self, phase: Phase, index: int, group: AgentGroup) -> PlannedGroup:
+        workflow = self._workflow
+        at_once = group.max_parallel or workflow.parallel_cap
+        return PlannedGroup(
+            phase=phase,
+            index=index,
+            name=group.name or f"{phase} {index + 1}",
+            mode=group.mode,
+            turns=self._turns(phase, index, group),
+            max_parallel=min(at_once, self._cap) if self._cap is not None else at_once,
+            timeout=group.timeout or None,
+            on_error=group.on_parallel_error or workflow.on_parallel_error,
+            merge_rules={**workflow.merge, **(group.merge or {})},
+        )
+
+    def _turns(self, phase: Phase, index: int, group: AgentGroup) -> tuple[PlannedTurn, ...]:
+        turns: list[PlannedTurn] = []
+        labels: set[str] = set()
+        for number, entry in enumerate(group.agents):
+            agent = self._library.get(entry.agent)
+            if not entry.enabled or agent is None:
+                continue
+            label = _label(entry.agent, labels)
+            labels.add(label)
+            turns.append(self._turn(Place(phase, index, number), label, entry, agent))
+        return tuple(turns)
+
+    def _turn(self, place: Place, label: str, entry: AgentEntry, agent: AgentDefinition) -> PlannedTurn:
+        workflow = self._workflow
+        backend = entry.backend or agent.backend or workflow.backend or DEFAULT_BACKEND
+        model = entry.model or agent.model
+        if model is None and backend == DEFAULT_BACKEND:
+            model = workflow.opencode_defaults.model
+        timeouts = (entry.timeout, agent.timeout, workflow.agent_timeout)
+        return PlannedTurn(
+            place=place,
+            label=label,
+            agent=agent,
+            backend=backend,
+            model=model,
+            timeout=next(timeout for timeout in timeouts if timeout is not None),
+        )
+
+
+def _label(name: str, taken: Collection[str]) -> str:
+    """`vera`, then `vera 2`: a name for a turn that no other turn of its group has."""
+    label, number = name, 1
+    while label in taken:
+        number += 1
+        label = f"{name} {number}"
+    return label

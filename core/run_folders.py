@@ -1,0 +1,38 @@
+"""Where a run works, where it writes, and where its agents come from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from core.agent import AgentLibrary, agent_folders
+from core.config import WorkflowFile
+
+DEFAULT_LOG_FOLDER = ".openloop"
+
+
+def workdir_of(file: WorkflowFile, default: Path | None = None) -> Path:
+    """The folder that the agents work in, absolute; it may not exist.
+
+    The workflow's `workdir` is relative to its file. Without one: `default`, else the current folder.
+    """
+    given = file.workflow.workdir
+    if not given:
+        return (default or Path.cwd()).absolute()
+    folder = Path(given).expanduser()
+    return (_folder_of(file) / folder).resolve() if not folder.is_absolute() else folder
+
+
+def log_dir_of(file: WorkflowFile, workdir: Path) -> Path:
+    """The folder of the run folders: `log_dir` relative to the working folder, else `.openloop` in it."""
+    given = file.workflow.log_dir
+    return workdir / (Path(given).expanduser() if given else DEFAULT_LOG_FOLDER)
+
+
+def library_of(file: WorkflowFile, workdir: Path) -> AgentLibrary:
+    """The agents that the workflow may use; reads the disk. Folders: `core.agent.agent_folders`."""
+    beside = file.path.absolute().parent if file.path is not None else None
+    return AgentLibrary(agent_folders(file.workflow.agents_dir, beside, workdir))
+
+
+def _folder_of(file: WorkflowFile) -> Path:
+    return file.path.absolute().parent if file.path is not None else Path.cwd()
