@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
-from core.check import check_workflow
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QUndoStack
 
@@ -15,6 +14,7 @@ from app.document_edits import InGroup, Mode, NewStep, OnAgent, ReplaceOutline, 
 from app.file_watch import FileWatch
 from app.outline import Outline
 from core.agent import AgentLibrary
+from core.check import check_workflow
 from core.config import Workflow, WorkflowFile
 from core.plan import Place
 from core.problems import Problem, Severity
@@ -47,6 +47,8 @@ class WorkflowDocument(QObject):
         self._path: Path | None = None
         self._text = ""
         self._merge_round = 0
+        self.generation = 0
+        """Grows with every file that is opened or begun; nodes of two generations have nothing in common."""
         self._load_warnings: tuple[Problem, ...] = ()
         self._problems: tuple[Problem, ...] = ()
         self._library: AgentLibrary | None = None
@@ -114,7 +116,9 @@ class WorkflowDocument(QObject):
 
     def snapshot(self) -> WorkflowFile:
         """The workflow as it is now, for a run: later edits do not reach it."""
-        return WorkflowFile(workflow=self.workflow, path=self._path, text=self._text)
+        return WorkflowFile(
+            workflow=self.workflow, path=self._path, text=self._text, warnings=list(self._load_warnings)
+        )
 
     def place_of(self, node_id: int) -> Place | None:
         """Where an agent stands now; None for an id that is not an agent of this workflow."""
@@ -161,6 +165,7 @@ class WorkflowDocument(QObject):
         self.undo_stack.resetClean()
 
     def _replace(self, file: WorkflowFile) -> None:
+        self.generation += 1
         self._outline = Outline.from_workflow(file.workflow, self._new_id)
         self._path = file.path.absolute() if file.path else None
         self._text = file.text

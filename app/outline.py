@@ -12,13 +12,7 @@ from dataclasses import dataclass, replace
 from core.config import AgentEntry, AgentGroup, FanOutGroup, Workflow
 from core.plan import Place
 from core.state import PHASES, Phase
-
-PHASE_KEYS: dict[Phase, str] = {
-    "preparation": "preparation_agents",
-    "loop": "loop_agents",
-    "finalization": "finalization_agents",
-}
-"""The key of each phase in a workflow file."""
+from core.workflow_layout import PHASE_KEYS
 
 NewId = Callable[[], int]
 """Gives an id that no node of this document ever had."""

@@ -58,6 +58,11 @@ class WorkflowModel(QAbstractItemModel):
         document.changed.connect(self._reset)
         document.problems_changed.connect(self._refresh)
 
+    @property
+    def outline(self) -> Outline:
+        """The outline that the rows show: during a reset the one before it."""
+        return self._outline
+
     # --- structure -------------------------------------------------------------------------------------
 
     def rowCount(self, parent: Index = ROOT) -> int:  # noqa: N802

@@ -86,6 +86,7 @@ class WorkflowTree(QTreeView):
         self._kept_order: list[int] = []
         self._kept_current: int | None = None
         self._kept_scroll = 0
+        self._generation = model.document.generation
         self._drag_y: int | None = None
         self._gap = QVariantAnimation(self)
         self._gap.setStartValue(0.0)
@@ -110,7 +111,7 @@ class WorkflowTree(QTreeView):
             node_id for index in self.selectedIndexes() if (node_id := self._model.node_id(index)) is not None
         }
         ids: list[int] = []
-        for _, _, group in self._model.document.outline.all_groups():
+        for _, _, group in self._model.outline.all_groups():
             if group.id in chosen:
                 ids.append(group.id)
             else:
@@ -147,9 +148,9 @@ class WorkflowTree(QTreeView):
     def _restore_selection(self) -> None:
         """Select what was selected; what an edit added; or the neighbour of what it removed."""
         self.expandAll()
-        if self._model.document.undo_stack.count() > 0:
+        if self._model.document.generation == self._generation:
             order = self._order()
-            agents = {node.id for _, _, node in self._model.document.outline.all_agents()}
+            agents = {node.id for _, _, node in self._model.outline.all_agents()}
             added = [node_id for node_id in order if node_id not in self._kept_order and node_id in agents]
             kept = [node_id for node_id in self._kept_ids if node_id in order]
             chosen = added or kept
@@ -158,9 +159,10 @@ class WorkflowTree(QTreeView):
             current = self._kept_current if self._kept_current in chosen else None
             if chosen:
                 self.select_nodes(chosen, current)
-        self.verticalScrollBar().setValue(self._kept_scroll)
-        if self.currentIndex().isValid():
-            self.scrollTo(self.currentIndex())
+            self.verticalScrollBar().setValue(self._kept_scroll)
+            if self.currentIndex().isValid():
+                self.scrollTo(self.currentIndex())
+        self._generation = self._model.document.generation
         self.nodes_selected.emit()
 
     def _order(self) -> list[int]:
@@ -182,7 +184,7 @@ class WorkflowTree(QTreeView):
 
     def _nearest(self, lost: int, order: list[int]) -> list[int]:
         at = self._kept_order.index(lost) if lost in self._kept_order else 0
-        agents = {node.id for _, _, node in self._model.document.outline.all_agents()}
+        agents = {node.id for _, _, node in self._model.outline.all_agents()}
         behind = [node_id for node_id in self._kept_order[at:] if node_id in agents and node_id in order]
         before = [node_id for node_id in self._kept_order[:at] if node_id in agents and node_id in order]
         return behind[:1] or before[-1:]
@@ -260,6 +262,10 @@ class WorkflowTree(QTreeView):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
         key = event.key()
+        if self.state() is QAbstractItemView.State.EditingState:
+            # What the editor of a name lets through, such as Return, is not for the rows.
+            event.ignore()
+            return
         if key in (Qt.Key.Key_Minus, Qt.Key.Key_Plus, Qt.Key.Key_Asterisk):
             event.ignore()
             return
@@ -292,7 +298,7 @@ class WorkflowTree(QTreeView):
         """Our own: the base class would delete the rows after a move that the document has made already."""
         del supportedActions
         ids = self.selected_nodes()
-        groups = {group.id for _, _, group in self._model.document.outline.all_groups()}
+        groups = {group.id for _, _, group in self._model.outline.all_groups()}
         if not ids or self._model.locked:
             return
         if any(node_id in groups for node_id in ids):
@@ -380,7 +386,7 @@ class WorkflowTree(QTreeView):
         return place
 
     def _carries_groups(self, data: QMimeData) -> bool:
-        outline = self._model.document.outline
+        outline = self._model.outline
         return any(outline.find_group(node_id) for node_id in mime.nodes_in(data, self._model.token))
 
     def _place_at(self, point: QPoint, whole_groups: bool) -> tuple[int, QModelIndex] | None:
@@ -402,10 +408,7 @@ class WorkflowTree(QTreeView):
 
     def _land(self, target: Target | None) -> None:
         anatomy = self.anatomy
-        if target is None:
-            landing = None
-        else:
-            landing = Landing(target, words.landing(target, self._model.document.outline))
+        landing = None if target is None else Landing(target, words.landing(target, self._model.outline))
         if landing == anatomy.landing:
             return
         anatomy.landing = landing

@@ -12,10 +12,10 @@ from app.builder.workflow_actions import WorkflowActions
 from app.builder.workflow_model import Kind, WorkflowModel
 from app.builder.workflow_tree import WorkflowTree
 from app.document import WorkflowDocument
-from app.outline import PHASE_KEYS
 from app.turn_badge import TurnBadge
 from core.plan import Place
 from core.problems import Problem
+from core.workflow_layout import PHASE_KEYS
 
 WIDTH = 372
 

@@ -1,0 +1,598 @@
+"""The workflow's view: driven through the real drop path, the real menus and the real keys."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QAbstractItemModel, QMimeData, QModelIndex, QPoint, QPointF, Qt
+from PySide6.QtGui import (
+    QAction,
+    QContextMenuEvent,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDragMoveEvent,
+    QDropEvent,
+)
+from PySide6.QtTest import QAbstractItemModelTester
+from PySide6.QtWidgets import QApplication, QLineEdit, QMenu
+from pytestqt.qtbot import QtBot
+
+from app.builder import mime
+from app.builder.workflow_model import WorkflowModel
+from app.builder.workflow_view import WorkflowView
+from app.document import InGroup, NewStep, OnAgent, WorkflowDocument
+from app.theme import Appearance, Scheme, theme
+from app.turn_badge import TurnBadge
+from core.agent import AgentLibrary
+from core.events import TurnStatus
+from core.plan import Place
+from core.state import PHASES, Phase
+
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
+
+AUDIT = {
+    "name": "audit",
+    "preparation_agents": ["proteus"],
+    "loop_agents": [
+        {"agents": ["amala"], "mode": "sequential"},
+        {"agents": ["vera", "linter", "security_auditor"], "mode": "parallel"},
+    ],
+    "finalization_agents": ["consolidator"],
+    "end_state_condition": "payload.get('score', 0) >= 90",
+    "max_parallel_agents": 4,
+}
+NAMES = ("proteus", "amala", "vera", "linter", "security_auditor", "consolidator")
+
+
+def library(folder: Path) -> AgentLibrary:
+    for name in NAMES:
+        (folder / f"{name}.md").write_text(f"---\nname: {name}\nrole: tester\n---\nTest.\n", encoding="utf-8")
+    return AgentLibrary(folder)
+
+
+@dataclass
+class Builder:
+    """The view in a window, and short words for what the tests do to it."""
+
+    document: WorkflowDocument
+    view: WorkflowView
+    qtbot: QtBot
+    entered: bool = False
+
+    @property
+    def model(self) -> WorkflowModel:
+        return self.view.model
+
+    def shape(self, phase: Phase = "loop") -> list[str]:
+        return [
+            f"{group.settings.mode[:3]}({' '.join(node.entry.agent for node in group.agents)})"
+            for group in self.document.outline.groups(phase)
+        ]
+
+    def agent(self, name: str) -> int:
+        return next(node.id for _, _, node in self.document.outline.all_agents() if node.entry.agent == name)
+
+    def group(self, name: str) -> int:
+        """The group of an agent."""
+        found = self.document.outline.find_agent(self.agent(name))
+        assert found is not None
+        return found[1].id
+
+    def at(self, node_id: int, share: float = 0.5) -> QPoint:
+        """A point of the viewport inside a row's body, `share` of its height from the top."""
+        index = self.model.index_of(node_id)
+        body = self.view.tree.anatomy.boxes(index, self.view.tree.visualRect(index)).body
+        return QPoint(body.center().x(), body.top() + round((body.height() - 1) * share))
+
+    def at_phase(self, phase: Phase) -> QPoint:
+        return self.view.tree.visualRect(self.model.phase_index(phase)).center()
+
+    def zone(self) -> QPoint:
+        """A point in the zone for a new step at the end of the loop."""
+        group = self.document.outline.loop[-1]
+        index = self.model.index_of(group.agents[-1].id)
+        return self.view.tree.anatomy.boxes(index, self.view.tree.visualRect(index)).zone.center()
+
+    def hover(self, point: QPoint, data: QMimeData) -> str:
+        """Drag over a point without dropping; gives the words that stand there."""
+        viewport = self.view.tree.viewport()
+        arguments = (
+            point,
+            Qt.DropAction.CopyAction | Qt.DropAction.MoveAction,
+            data,
+            Qt.MouseButton.LeftButton,
+            Qt.KeyboardModifier.NoModifier,
+        )
+        enter = QDragEnterEvent(*arguments)
+        enter.ignore()
+        QApplication.sendEvent(viewport, enter)
+        self.entered = enter.isAccepted()
+        if not self.entered:
+            return ""
+        QApplication.sendEvent(viewport, QDragMoveEvent(*arguments))
+        QApplication.processEvents()
+        return self.view.tree.landing_words
+
+    def leave(self) -> None:
+        QApplication.sendEvent(self.view.tree.viewport(), QDragLeaveEvent())
+        QApplication.processEvents()
+
+    def drop(self, point: QPoint, data: QMimeData) -> bool:
+        """Drag to a point and drop there, as Qt would send it: no drop without an accepted enter."""
+        self.hover(point, data)
+        if not self.entered:
+            return False
+        event = QDropEvent(
+            QPointF(point),
+            Qt.DropAction.CopyAction | Qt.DropAction.MoveAction,
+            data,
+            Qt.MouseButton.LeftButton,
+            Qt.KeyboardModifier.NoModifier,
+        )
+        event.ignore()
+        QApplication.sendEvent(self.view.tree.viewport(), event)
+        QApplication.processEvents()
+        return event.isAccepted()
+
+    def dragged(self, *node_ids: int) -> QMimeData:
+        return self.model.mimeData([self.model.index_of(node_id) for node_id in node_ids])
+
+    def select(self, *node_ids: int) -> None:
+        self.view.tree.select_nodes(list(node_ids))
+        self.view.tree.setFocus()
+
+    def press(self, key: Qt.Key, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
+        self.qtbot.keyClick(self.view.tree, key, modifier)
+
+    def menu(self, node_id: int | None = None, phase: Phase | None = None) -> QMenu:
+        """Open the context menu with the right mouse button and give the real, open menu."""
+        point = self.at(node_id) if node_id is not None else self.at_phase(phase or "loop")
+        viewport = self.view.tree.viewport()
+        event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, point, viewport.mapToGlobal(point))
+        QApplication.sendEvent(viewport, event)
+        return self.open_menu()
+
+    def open_menu(self) -> QMenu:
+        menu = QApplication.activePopupWidget()
+        assert isinstance(menu, QMenu)
+        return menu
+
+    def choose(self, menu: QMenu, *path: str) -> None:
+        """Trigger an entry by its words, through sub-menus."""
+        found: QAction | None = None
+        inner: QMenu | None = menu
+        for text in path:
+            assert inner is not None
+            found = next(each for each in inner.actions() if text in each.text().replace("&", ""))
+            submenu = found.menu()
+            inner = submenu if isinstance(submenu, QMenu) else None
+        assert found is not None
+        assert found.isEnabled()
+        found.trigger()
+        menu.close()
+        QApplication.processEvents()
+
+
+@pytest.fixture
+def builder(qtbot: QtBot, tmp_path: Path) -> Iterator[Builder]:
+    path = tmp_path / "audit.json"
+    path.write_text(json.dumps(AUDIT), encoding="utf-8")
+    agents = tmp_path / "agents"
+    agents.mkdir()
+    document = WorkflowDocument()
+    document.set_library(library(agents), ("demo", "opencode"))
+    document.open(path)
+    view = WorkflowView(document)
+    tester = QAbstractItemModelTester(view.model, QAbstractItemModelTester.FailureReportingMode.Fatal)
+    qtbot.addWidget(view)
+    view.resize(372, 700)
+    view.show()
+    qtbot.waitExposed(view)
+    view.tree.setFocus()
+    driven = Builder(document, view, qtbot)
+    yield driven
+    # Qt keeps the target of an open drag by pointer.
+    driven.leave()
+    del tester
+
+
+# --- dropping ------------------------------------------------------------------------------------------
+
+
+def test_a_pool_agent_dropped_on_an_agent_runs_in_parallel_with_it(builder: Builder) -> None:
+    data = mime.agents_payload(["linter"])
+    assert builder.hover(builder.at(builder.agent("amala")), data) == "in parallel with amala"
+    assert builder.drop(builder.at(builder.agent("amala")), data)
+    assert builder.shape()[0] == "par(amala linter)"
+    builder.document.undo_stack.undo()
+    assert builder.shape()[0] == "seq(amala)"
+    builder.document.undo_stack.redo()
+    assert builder.shape()[0] == "par(amala linter)"
+
+
+def test_a_drop_between_agents_goes_there_and_a_gap_shows_it(builder: Builder) -> None:
+    data = mime.agents_payload(["amala"])
+    point = builder.at(builder.agent("linter"), 0.05)
+    before = builder.view.tree.visualRect(builder.model.index_of(builder.agent("linter"))).height()
+    assert builder.hover(point, data) == "in parallel with vera and 2 others"
+    builder.qtbot.waitUntil(
+        lambda: (
+            builder.view.tree.visualRect(builder.model.index_of(builder.agent("linter"))).height()
+            >= before + 30
+        )
+    )
+    assert builder.drop(point, data)
+    assert builder.shape()[1] == "par(vera amala linter security_auditor)"
+
+
+def test_a_drop_between_groups_or_on_the_zone_is_a_new_step(builder: Builder) -> None:
+    data = mime.agents_payload(["proteus"])
+    above = builder.at(builder.group("vera"), 0.1)
+    assert builder.hover(above, data) == "new step after amala"
+    assert builder.drop(above, data)
+    assert builder.drop(builder.zone(), mime.agents_payload(["consolidator"]))
+    assert builder.shape() == [
+        "seq(amala)",
+        "seq(proteus)",
+        "par(vera linter security_auditor)",
+        "seq(consolidator)",
+    ]
+
+
+def test_agents_move_between_phases_and_keep_their_ids(builder: Builder) -> None:
+    vera = builder.agent("vera")
+    assert builder.drop(builder.at(builder.agent("proteus"), 0.95), builder.dragged(vera))
+    assert builder.shape("preparation") == ["seq(proteus vera)"]
+    assert builder.document.place_of(vera) == Place("preparation", 0, 1)
+
+
+def test_several_agents_are_dropped_together_in_their_order(builder: Builder) -> None:
+    data = builder.dragged(builder.agent("security_auditor"), builder.agent("vera"))
+    assert builder.drop(builder.at_phase("finalization"), data)
+    assert builder.shape("finalization")[0] == "seq(vera security_auditor)"
+
+
+def test_a_group_is_dragged_by_its_header_between_groups_only(builder: Builder) -> None:
+    data = builder.dragged(builder.group("vera"))
+    assert builder.hover(builder.at(builder.agent("amala")), data) == "", "it stands there already"
+    assert builder.hover(builder.at(builder.group("amala")), data) == "first step of the loop"
+    assert builder.drop(builder.at(builder.group("amala"), 0.2), data)
+    assert builder.shape() == ["par(vera linter security_auditor)", "seq(amala)"]
+
+
+def test_an_empty_phase_says_what_it_is_for_and_takes_a_drop(builder: Builder) -> None:
+    builder.document.remove([builder.agent("proteus")])
+    QApplication.processEvents()
+    assert builder.hover(builder.at_phase("preparation"), mime.agents_payload(["vera"])) == (
+        "first step of the preparation"
+    )
+    assert builder.drop(builder.at_phase("preparation"), mime.agents_payload(["vera"]))
+    assert builder.shape("preparation") == ["seq(vera)"]
+
+
+def test_a_drop_where_nothing_would_change_does_not_react(builder: Builder) -> None:
+    vera = builder.agent("vera")
+    for point in (builder.at(vera), builder.at(vera, 0.02), builder.at(vera, 0.98)):
+        assert builder.hover(point, builder.dragged(vera)) == ""
+        assert not builder.drop(point, builder.dragged(vera))
+    assert builder.document.undo_stack.count() == 0
+
+
+def _mime(kind: str, content: bytes) -> QMimeData:
+    data = QMimeData()
+    data.setData(kind, content)
+    return data
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        _mime(mime.NODES_MIME, b'["of another window", [1]]'),
+        _mime(mime.NODES_MIME, b'{"ids": 1}'),
+        _mime(mime.AGENTS_MIME, b'["", 3]'),
+        _mime(mime.AGENTS_MIME, b"\xff\xfe"),
+        _mime(mime.AGENTS_MIME, b"[" * 100_000),
+        _mime("text/plain", b"vera"),
+    ],
+)
+def test_odd_payloads_are_refused(builder: Builder, data: QMimeData) -> None:
+    point = builder.at(builder.agent("amala"))
+    assert builder.hover(point, data) == ""
+    assert not builder.drop(point, data)
+    assert not builder.model.dropMimeData(data, Qt.DropAction.CopyAction, 0, 0, builder.model.index(1, 0))
+    assert builder.document.undo_stack.count() == 0
+
+
+def test_unknown_node_ids_are_refused(builder: Builder) -> None:
+    data = mime.nodes_payload(builder.model.token, [987_654])
+    assert not builder.drop(builder.at(builder.agent("amala")), data)
+
+
+def test_a_drag_that_leaves_or_is_cancelled_closes_the_gap(builder: Builder) -> None:
+    tree = builder.view.tree
+    before = [tree.visualRect(builder.model.index_of(builder.agent(name))) for name in NAMES]
+    builder.hover(builder.at(builder.agent("linter"), 0.05), mime.agents_payload(["amala"]))
+    builder.leave()
+    assert tree.landing_words == ""
+    assert [tree.visualRect(builder.model.index_of(builder.agent(name))) for name in NAMES] == before
+
+
+def test_the_gap_stays_under_the_pointer_while_it_moves_down_row_by_row(builder: Builder) -> None:
+    """The rows must not jump away: what a pixel says is what a drop there does."""
+    data = mime.agents_payload(["proteus"])
+    viewport = builder.view.tree.viewport()
+    said: list[str] = []
+    for y in range(4, viewport.height() - 4, 3):
+        words = builder.hover(QPoint(150, y), data)
+        again = builder.hover(QPoint(150, y), data)
+        assert words == again
+        if not said or said[-1] != words:
+            said.append(words)
+    for wanted in (
+        "in parallel with proteus",
+        "in parallel with amala",
+        "in parallel with linter",
+        "after amala",
+        "new step after amala",
+        "new step after vera and 2 others",
+        "new step after consolidator",
+    ):
+        assert wanted in said
+
+
+# --- menus ---------------------------------------------------------------------------------------------
+
+
+def test_the_context_menu_of_a_group_switches_between_sequential_and_parallel(builder: Builder) -> None:
+    builder.choose(builder.menu(builder.group("vera")), "Run in sequence")
+    assert builder.shape()[1] == "seq(vera linter security_auditor)"
+    builder.choose(builder.menu(builder.group("vera")), "Run in parallel")
+    assert builder.shape()[1] == "par(vera linter security_auditor)"
+    builder.document.undo_stack.undo()
+    assert builder.shape()[1] == "seq(vera linter security_auditor)"
+
+
+def test_the_context_menu_of_an_agent_makes_groups(builder: Builder) -> None:
+    builder.choose(builder.menu(builder.agent("amala")), "Run in parallel with next")
+    assert builder.shape() == ["par(amala vera linter security_auditor)"]
+    builder.choose(builder.menu(builder.agent("amala")), "Ungroup")
+    assert builder.shape()[:2] == ["seq(amala)", "seq(vera)"]
+    builder.select(builder.agent("amala"), builder.agent("linter"))
+    builder.choose(builder.menu(builder.agent("linter")), "Make a group")
+    assert builder.shape() == ["par(amala linter)", "seq(vera)", "seq(security_auditor)"]
+
+
+def test_agents_are_added_from_the_menus_of_groups_and_phases(builder: Builder) -> None:
+    builder.choose(builder.menu(builder.group("amala")), "Add agent", "proteus")
+    assert builder.shape()[0] == "seq(amala proteus)"
+    builder.choose(builder.menu(phase="preparation"), "Add agent", "vera")
+    assert builder.shape("preparation") == ["seq(proteus)", "seq(vera)"]
+
+
+def test_agents_are_duplicated_disabled_moved_opened_and_removed_from_the_menu(builder: Builder) -> None:
+    builder.choose(builder.menu(builder.agent("amala")), "Duplicate")
+    assert builder.shape()[0] == "seq(amala amala)"
+    builder.choose(builder.menu(builder.agent("vera")), "Disable")
+    found = builder.document.outline.find_agent(builder.agent("vera"))
+    assert found is not None
+    assert not found[2].entry.enabled
+    builder.choose(builder.menu(builder.agent("vera")), "Enable")
+    builder.choose(builder.menu(builder.agent("vera")), "Move down")
+    assert builder.shape()[1] == "par(linter vera security_auditor)"
+    with builder.qtbot.waitSignal(builder.view.agent_open_requested) as opened:
+        builder.choose(builder.menu(builder.agent("vera")), "Edit agent")
+    assert opened.args == ["vera"]
+    builder.choose(builder.menu(builder.agent("vera")), "Remove")
+    assert builder.shape()[1] == "par(linter security_auditor)"
+
+
+# --- keys ----------------------------------------------------------------------------------------------
+
+
+def test_arrows_reach_every_row_and_the_menu_key_opens_the_menu_there(builder: Builder) -> None:
+    tree = builder.view.tree
+    builder.press(Qt.Key.Key_Home)
+    seen = []
+    for _ in range(13):
+        seen.append(str(tree.currentIndex().data()))
+        builder.press(Qt.Key.Key_Down)
+    assert [text for text in seen if text in NAMES] == list(NAMES)
+    assert "Preparation" in seen
+    builder.select(builder.agent("amala"))
+    where = builder.at(builder.agent("amala"))
+    viewport = tree.viewport()
+    event = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, where, viewport.mapToGlobal(where))
+    QApplication.sendEvent(viewport, event)
+    builder.choose(builder.open_menu(), "Remove")
+    assert builder.shape() == ["par(vera linter security_auditor)"]
+
+
+def test_everything_a_drag_can_do_is_on_keys(builder: Builder) -> None:
+    alt, control, shift = (
+        Qt.KeyboardModifier.AltModifier,
+        Qt.KeyboardModifier.ControlModifier,
+        Qt.KeyboardModifier.ShiftModifier,
+    )
+    builder.select(builder.agent("amala"))
+    builder.press(Qt.Key.Key_Down, alt)
+    assert builder.shape() == ["par(amala vera linter security_auditor)"]
+    builder.press(Qt.Key.Key_Down, alt)
+    assert builder.shape() == ["par(vera amala linter security_auditor)"]
+    builder.press(Qt.Key.Key_Up, alt)
+    builder.press(Qt.Key.Key_Up, alt)
+    assert builder.shape()[0] == "seq(amala)"
+    builder.press(Qt.Key.Key_Up, alt)
+    assert builder.shape("preparation") == ["seq(proteus)", "seq(amala)"]
+    builder.press(Qt.Key.Key_Down, alt)
+    builder.select(builder.agent("amala"), builder.agent("vera"))
+    builder.press(Qt.Key.Key_G, control)
+    assert builder.shape() == ["par(amala vera)", "par(linter security_auditor)"]
+    builder.press(Qt.Key.Key_P)
+    assert builder.shape()[0] == "seq(amala vera)"
+    builder.press(Qt.Key.Key_P)
+    assert builder.shape()[0] == "par(amala vera)"
+    builder.press(Qt.Key.Key_G, control | shift)
+    assert builder.shape()[:2] == ["seq(amala)", "seq(vera)"]
+    builder.press(Qt.Key.Key_Delete)
+    assert builder.shape() == ["par(linter security_auditor)"]
+    while builder.document.undo_stack.canUndo():
+        builder.document.undo_stack.undo()
+    assert builder.shape() == ["seq(amala)", "par(vera linter security_auditor)"]
+
+
+def test_space_disables_and_f2_renames_a_group(builder: Builder) -> None:
+    builder.select(builder.group("vera"))
+    builder.press(Qt.Key.Key_Space)
+    assert "disabled" in str(builder.model.index_of(builder.group("vera")).data())
+    builder.press(Qt.Key.Key_Space)
+    builder.press(Qt.Key.Key_F2)
+    editor = builder.view.tree.findChild(QLineEdit)
+    assert editor is not None
+    editor.setText("Review")
+    builder.qtbot.keyClick(editor, Qt.Key.Key_Return)
+    QApplication.processEvents()
+    found = builder.document.outline.find_group(builder.group("vera"))
+    assert found is not None
+    assert found[2].settings.name == "Review"
+    header = str(builder.model.index_of(builder.group("vera")).data())
+    assert "Review" in header
+    assert "parallel" in header
+    assert "∥" in header
+
+
+def test_what_an_edit_added_is_selected_and_after_a_removal_the_neighbour(builder: Builder) -> None:
+    builder.document.insert_agents(["proteus"], InGroup(builder.group("vera"), 1))
+    assert builder.view.selected_nodes() == [builder.document.outline.loop[1].agents[1].id]
+    builder.press(Qt.Key.Key_Delete)
+    assert builder.view.selected_nodes() == [builder.agent("linter")]
+    builder.document.update_settings("loops", {"max_loops": 3})
+    assert builder.view.selected_nodes() == [builder.agent("linter")]
+
+
+def test_enter_opens_an_agent(builder: Builder) -> None:
+    builder.select(builder.agent("linter"))
+    with builder.qtbot.waitSignal(builder.view.agent_open_requested) as opened:
+        builder.press(Qt.Key.Key_Return)
+    assert opened.args == ["linter"]
+
+
+# --- what is shown -------------------------------------------------------------------------------------
+
+
+def test_headers_say_the_policy_in_words(builder: Builder) -> None:
+    def header(name: str) -> str:
+        return str(builder.model.index_of(builder.group(name)).data())
+
+    assert header("vera") == "∥ Parallel · 3 agents, up to 4 at once · abort on error"
+    assert header("amala") == "In sequence"
+    builder.document.update_group(builder.group("vera"), "x", on_parallel_error="continue", timeout=600.0)
+    assert header("vera").endswith("continue on error · at most 10 min")
+
+
+def test_badges_of_a_run_are_said_and_only_their_rows_repainted(builder: Builder) -> None:
+    changed: list[str] = []
+    builder.model.dataChanged.connect(lambda first, _last: changed.append(str(first.data())))
+    running = TurnBadge(TurnStatus.RUNNING, 42.0)
+    builder.view.set_turn_badges({Place("loop", 1, 0): running, Place("loop", 1, 1): running})
+    builder.view.set_turn_badges(
+        {Place("loop", 1, 0): running, Place("loop", 1, 1): TurnBadge(TurnStatus.FAILED, 43.0)}
+    )
+    assert sorted(changed) == ["linter", "linter", "vera"]
+    spoken = builder.model.index_of(builder.agent("linter")).data(Qt.ItemDataRole.AccessibleTextRole)
+    assert "failed 0:43" in str(spoken)
+
+
+def test_an_unknown_agent_is_named_as_such(builder: Builder) -> None:
+    builder.document.insert_agents(["nobody"], NewStep("loop", 0))
+    index = builder.model.index_of(builder.agent("nobody"))
+    assert "no agent called “nobody”" in str(index.data(Qt.ItemDataRole.ToolTipRole))
+    assert "no agent of this name" in str(index.data(Qt.ItemDataRole.AccessibleTextRole))
+
+
+def test_while_locked_nothing_can_be_edited_but_everything_looked_at(builder: Builder) -> None:
+    builder.view.set_locked(True)
+    builder.select(builder.agent("vera"))
+    for key in (Qt.Key.Key_Delete, Qt.Key.Key_P, Qt.Key.Key_Space, Qt.Key.Key_F2):
+        builder.press(key)
+    builder.press(Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier)
+    assert not builder.drop(builder.at(builder.agent("amala")), mime.agents_payload(["linter"]))
+    assert builder.document.undo_stack.count() == 0
+    builder.select(builder.agent("vera"))
+    assert builder.view.selected_nodes() == [builder.agent("vera")]
+    builder.view.set_locked(False)
+    builder.press(Qt.Key.Key_Delete)
+    assert builder.document.undo_stack.count() == 1
+
+
+def test_parallel_is_told_by_colour_in_both_schemes(builder: Builder, qapp: QApplication) -> None:
+    appearance = Appearance(qapp)
+    try:
+        for scheme in (Scheme.LIGHT, Scheme.DARK):
+            appearance.choose(scheme)
+            QApplication.processEvents()
+            picture = builder.view.tree.viewport().grab().toImage()
+            edge = {
+                name: picture.pixelColor(13, round(builder.at(builder.agent(name)).y())).name()
+                for name in ("vera", "amala")
+            }
+            assert edge["vera"] == theme().accent
+            assert edge["amala"] != theme().accent
+    finally:
+        appearance.choose(Scheme.LIGHT)
+        appearance.setParent(None)
+
+
+def test_forty_agents_scroll_to_the_selected_one(builder: Builder) -> None:
+    builder.document.insert_agents([f"agent_{n}" for n in range(40)], NewStep("loop", 0))
+    last = builder.agent("agent_39")
+    builder.view.tree.select_nodes([last])
+    builder.view.tree.scrollTo(builder.model.index_of(last))
+    QApplication.processEvents()
+    assert builder.view.tree.viewport().rect().contains(builder.at(last))
+
+
+def test_a_problem_leads_to_its_place(builder: Builder) -> None:
+    builder.document.insert_agents(["nobody"], OnAgent(builder.agent("amala")))
+    problems = builder.view.findChild(type(builder.view._problems))
+    assert problems is not None
+    assert problems.isVisible()
+    index = next(
+        problems.list.model().index(row, 0)
+        for row in range(problems.list.model().rowCount())
+        if "nobody" in str(problems.list.model().index(row, 0).data())
+    )
+    problems.list.clicked.emit(index)
+    assert builder.view.selected_nodes() == [builder.agent("nobody")]
+
+
+# --- the model -----------------------------------------------------------------------------------------
+
+
+def test_indexes_lead_to_nodes_and_back(builder: Builder) -> None:
+    def walk(model: QAbstractItemModel, parent: QModelIndex) -> Iterator[QModelIndex]:
+        for row in range(model.rowCount(parent)):
+            index = model.index(row, 0, parent)
+            yield index
+            yield from walk(model, index)
+
+    for index in walk(builder.model, QModelIndex()):
+        node_id = builder.model.node_id(index)
+        if node_id is not None:
+            assert builder.model.index_of(node_id) == index
+    for phase in PHASES:
+        assert builder.model.phase(builder.model.phase_index(phase)) == phase
+
+
+def test_the_saved_file_is_what_the_view_shows(builder: Builder, tmp_path: Path) -> None:
+    builder.drop(builder.at(builder.agent("amala")), mime.agents_payload(["proteus"]))
+    builder.choose(builder.menu(builder.group("vera")), "Run in sequence")
+    target = tmp_path / "saved.json"
+    builder.document.save_as(target)
+    again = WorkflowDocument()
+    again.open(target)
+    assert again.workflow == builder.document.workflow
+    assert json.loads(target.read_text(encoding="utf-8"))["loop_agents"][0]["mode"] == "parallel"
