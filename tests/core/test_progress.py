@@ -1,0 +1,266 @@
+"""What views and the command line are told about a run, from its events."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.events import (
+    AttemptFinished,
+    AttemptKind,
+    AttemptStarted,
+    Event,
+    GroupStarted,
+    IterationStarted,
+    Merged,
+    Noted,
+    PhaseStarted,
+    QuestionAsked,
+    RetryScheduled,
+    RunFinished,
+    RunStarted,
+    RunStatus,
+    SessionKnown,
+    StateChanged,
+    StopKind,
+    StopRequested,
+    TurnActivity,
+    TurnFinished,
+    TurnRef,
+    TurnStarted,
+    TurnStatus,
+    UsageReported,
+)
+from core.plan import Place
+from core.progress import (
+    RunProgress,
+    Spent,
+    activity_words,
+    cost_words,
+    dollar_words,
+    duration_words,
+    phase_words,
+    quantity_words,
+    span_words,
+)
+from core.state import Conflict, MergeRule, Phase, WorkflowState
+from core.usage import Usage
+
+VERA, LINTER = "loop/1/0/0", "loop/1/0/1"
+
+
+def group(*labels: str, phase: Phase = "loop", iteration: int = 1, time: float = 100.0) -> GroupStarted:
+    turns = tuple(
+        TurnRef(f"{phase}/{iteration}/0/{n}", Place(phase, 0, n), label, label, f"{n:03}-{label}")
+        for n, label in enumerate(labels)
+    )
+    return GroupStarted(
+        time=time, phase=phase, iteration=iteration, group=0, mode="parallel", turns=turns, state_bytes=20
+    )
+
+
+def begun(*more: Event) -> RunProgress:
+    progress = RunProgress(max_retries=2)
+    progress.apply_all(
+        [
+            RunStarted(time=100.0, run_id="r", folder="/runs/r", workflow="audit", max_loops=10),
+            PhaseStarted(time=100.0, phase="loop"),
+            IterationStarted(time=100.0, iteration=1),
+            group("vera", "linter"),
+            *more,
+        ]
+    )
+    return progress
+
+
+def test_turns_of_a_group_wait_until_they_start() -> None:
+    progress = begun(TurnStarted(time=101.0, turn=VERA, backend="demo"))
+    assert [(turn.title, turn.status) for turn in progress.turns.values()] == [
+        ("vera 1", TurnStatus.RUNNING),
+        ("linter 1", TurnStatus.WAITING),
+    ]
+    assert progress.running_turns == [progress.turns[VERA]]
+    assert progress.turns[VERA].seconds(143.4) == pytest.approx(42.4)
+    assert progress.turns[LINTER].seconds(143.4) is None
+    assert phase_words(progress) == "Loop · iteration 1 of 10"
+
+
+def test_a_title_outside_of_the_loop_has_no_iteration() -> None:
+    progress = begun(group("proteus", phase="preparation", iteration=0))
+    assert progress.turns["preparation/0/0/0"].title == "proteus"
+
+
+def test_silence_counts_from_the_last_sign_of_life() -> None:
+    progress = begun(
+        TurnStarted(time=101.0, turn=VERA),
+        AttemptStarted(time=101.0, turn=VERA, number=1),
+        TurnActivity(time=110.0, turn=VERA, steps=1, output_bytes=9),
+    )
+    turn = progress.turns[VERA]
+    assert list(activity_words(turn, 120.0)) == []
+    assert list(activity_words(turn, 128.0)) == ["quiet 18 s"]
+    progress.apply(QuestionAsked(time=129.0, turn=VERA, message="vera did not answer."))
+    assert list(activity_words(turn, 300.0)) == ["needs your answer"]
+    assert progress.questions == [turn]
+    progress.apply(AttemptStarted(time=301.0, turn=VERA, number=2, kind=AttemptKind.CORRECTION))
+    assert progress.questions == []
+    assert list(activity_words(turn, 302.0)) == ["correction 1 of 2"]
+
+
+def test_a_waiting_retry_says_when_it_goes_on_and_which_attempt_it_is() -> None:
+    progress = begun(
+        TurnStarted(time=101.0, turn=VERA),
+        AttemptStarted(time=101.0, turn=VERA, number=1),
+        AttemptFinished(time=105.0, turn=VERA, number=1, exit_code=1, problem="overloaded"),
+        RetryScheduled(time=105.0, turn=VERA, seconds=8.0, reason="overloaded"),
+    )
+    turn = progress.turns[VERA]
+    assert list(activity_words(turn, 105.0, 2)) == ["again in 8 s"]
+    progress.apply(AttemptStarted(time=113.0, turn=VERA, number=2, kind=AttemptKind.RETRY))
+    assert list(activity_words(turn, 113.0, 2)) == ["attempt 2 of 3"]
+    assert list(activity_words(turn, 113.0)) == ["attempt 2"]
+
+
+def test_cost_is_known_unknown_or_both_but_never_made_up() -> None:
+    progress = begun(TurnStarted(time=101.0, turn=VERA), TurnStarted(time=101.0, turn=LINTER))
+    assert cost_words(progress.spent) == ""
+    progress.apply(UsageReported(time=102.0, turn=VERA, usage=Usage(input_tokens=48_000, cost_usd=None)))
+    assert cost_words(progress.spent) == "price unknown"
+    progress.apply(UsageReported(time=103.0, turn=LINTER, usage=Usage(output_tokens=210, cost_usd=0.42)))
+    assert cost_words(progress.spent) == "$0.42 + unknown"
+    assert quantity_words(progress.spent.usage.total_tokens, "token") == "48,210 tokens"
+    (only_group,) = progress.groups.values()
+    assert progress.spent_by(only_group) == progress.spent
+
+
+def test_the_sum_at_a_turns_end_counts_once() -> None:
+    step = Usage(input_tokens=10, cost_usd=0.5)
+    progress = begun(
+        TurnStarted(time=101.0, turn=VERA),
+        UsageReported(time=102.0, turn=VERA, usage=step),
+        UsageReported(time=103.0, turn=VERA, usage=step),
+        TurnFinished(time=104.0, turn=VERA, usage=Usage(input_tokens=20, cost_usd=1.0)),
+    )
+    assert progress.spent == Spent(Usage(input_tokens=20, cost_usd=1.0))
+    assert progress.turns[VERA].steps == 2
+
+
+def test_a_resumed_run_keeps_what_succeeded_and_pays_twice_for_what_was_cut_off() -> None:
+    progress = begun(
+        TurnStarted(time=101.0, turn=VERA),
+        TurnStarted(time=101.0, turn=LINTER),
+        UsageReported(time=102.0, turn=LINTER, usage=Usage(input_tokens=7)),
+        TurnFinished(time=103.0, turn=VERA, usage=Usage(input_tokens=5)),
+        RunStarted(time=900.0, run_id="r", folder="/runs/r", max_loops=10),
+    )
+    assert progress.turns[LINTER].status is TurnStatus.STOPPED
+    progress.apply_all(
+        [
+            group("vera", "linter", time=901.0),
+            TurnStarted(time=902.0, turn=LINTER),
+            TurnFinished(time=903.0, turn=LINTER, usage=Usage(input_tokens=7)),
+        ]
+    )
+    assert [turn.status for turn in progress.turns.values()] == [TurnStatus.SUCCEEDED] * 2
+    assert progress.spent.usage.input_tokens == 5 + 7 + 7
+    assert progress.turns[LINTER].seconds(5000.0) == 1.0
+
+
+def test_after_the_end_no_turn_is_left_running_or_waiting() -> None:
+    progress = begun(
+        TurnStarted(time=101.0, turn=VERA),
+        StopRequested(time=102.0, kind=StopKind.NOW),
+        StopRequested(time=102.5, kind=StopKind.AFTER_RUNNING),
+    )
+    assert progress.stopping is StopKind.NOW
+    progress.apply(RunFinished(time=103.0, status=RunStatus.STOPPED, message="You stopped the run."))
+    assert {turn.status for turn in progress.turns.values()} == {TurnStatus.STOPPED}
+    assert progress.turns[LINTER].seconds(200.0) is None
+    assert not progress.running
+    assert progress.seconds(500.0) == 3.0
+
+
+def test_conflicts_remember_where_they_were() -> None:
+    conflict = Conflict("payload.score", MergeRule.LAST, "vera", 1, "linter", 2, 2)
+    progress = begun(Merged(time=110.0, phase="loop", iteration=1, group=0, conflicts=(conflict,)))
+    assert [(entry.conflict, entry.iteration) for entry in progress.conflicts] == [(conflict, 1)]
+
+
+def test_the_latest_turn_of_a_place_is_that_of_the_last_iteration() -> None:
+    progress = begun(group("vera", "linter", iteration=2))
+    assert progress.latest[Place("loop", 0, 0)] == "loop/2/0/0"
+    assert len(progress.turns) == 4
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(0, "0:00"), (42.9, "0:42"), (134, "2:14"), (8045, "2:14:05"), (-1, "0:00")]
+)
+def test_durations(seconds: float, words: str) -> None:
+    assert duration_words(seconds) == words
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(18.7, "18 s"), (89, "89 s"), (90, "1 min"), (240, "4 min"), (9000, "2 h")]
+)
+def test_spans(seconds: float, words: str) -> None:
+    assert span_words(seconds) == words
+
+
+@pytest.mark.parametrize(
+    ("amount", "words"),
+    [(0.42, "$0.42"), (0.0, "$0.00"), (0.0031, "$0.0031"), (0.00001, "< $0.0001"), (1234.5, "$1,234.50")],
+)
+def test_dollars(amount: float, words: str) -> None:
+    assert dollar_words(amount) == words
+
+
+TURNS = st.sampled_from([VERA, LINTER, "loop/2/0/0", "nobody/0/0/0"])
+TIMES = st.floats(100.0, 200.0)
+USAGES = st.builds(
+    Usage, input_tokens=st.integers(0, 100), cost_usd=st.none() | st.floats(0, 10, allow_nan=False)
+)
+EVENTS = st.one_of(
+    st.builds(RunStarted, time=TIMES, run_id=st.just("r"), max_loops=st.integers(1, 9)),
+    st.builds(PhaseStarted, time=TIMES, phase=st.sampled_from(["preparation", "loop", "finalization"])),
+    st.builds(IterationStarted, time=TIMES, iteration=st.integers(1, 3)),
+    st.integers(1, 2).map(lambda iteration: group("vera", "linter", iteration=iteration)),
+    st.builds(TurnStarted, time=TIMES, turn=TURNS),
+    st.builds(AttemptStarted, time=TIMES, turn=TURNS, kind=st.sampled_from(AttemptKind)),
+    st.builds(SessionKnown, time=TIMES, turn=TURNS, session=st.just("s")),
+    st.builds(UsageReported, time=TIMES, turn=TURNS, usage=USAGES),
+    st.builds(AttemptFinished, time=TIMES, turn=TURNS),
+    st.builds(RetryScheduled, time=TIMES, turn=TURNS, seconds=st.floats(0, 10)),
+    st.builds(
+        TurnFinished,
+        time=TIMES,
+        turn=TURNS,
+        usage=USAGES,
+        status=st.sampled_from([TurnStatus.SUCCEEDED, TurnStatus.FAILED, TurnStatus.STOPPED]),
+    ),
+    st.builds(Noted, time=TIMES, message=st.just("a note")),
+    st.builds(StopRequested, time=TIMES, kind=st.sampled_from(StopKind)),
+    st.builds(RunFinished, time=TIMES, status=st.sampled_from(RunStatus)),
+    st.builds(StateChanged, time=TIMES, state=st.just(WorkflowState(iteration=1))),
+    st.builds(TurnActivity, time=TIMES, turn=TURNS, steps=st.integers(0, 5)),
+    st.builds(QuestionAsked, time=TIMES, turn=TURNS, message=st.just("What now?")),
+)
+
+
+@given(st.lists(EVENTS, max_size=40))
+def test_the_journal_tells_the_same_as_watching_live(events: Sequence[Event]) -> None:
+    live, replayed = RunProgress(), RunProgress()
+    live.apply_all(events)
+    replayed.apply_all(event for event in events if event.journaled)
+    assert replayed == live
+
+
+@given(st.lists(EVENTS, max_size=40))
+def test_whatever_happens_an_ended_run_has_no_open_turn_and_no_question(events: Sequence[Event]) -> None:
+    progress = RunProgress()
+    progress.apply_all([*events, RunFinished(time=300.0)])
+    assert all(turn.is_over for turn in progress.turns.values())
+    assert progress.questions == []
+    assert progress.spent.usage.total_tokens >= 0
