@@ -42,13 +42,31 @@ def characters_in(text: str, units: int) -> int:
     return len(text.encode("utf-16-le", "surrogatepass")[: units * 2].decode("utf-16-le", "ignore"))
 
 
-@dataclass(frozen=True, slots=True)
 class LaidRow:
-    """A row with its text laid out for the width of the view. `heights`: how many screen rows it takes."""
+    """A row laid out for the width of the view. `heights`: how many screen rows it takes.
 
-    row: Row
-    layout: QTextLayout
-    heights: int
+    A `simple` row fits in one screen row of equal characters; it is painted without a text layout, which
+    costs ten times less, and gets one only when somebody points at it.
+    """
+
+    __slots__ = ("_layout", "_painter", "heights", "row", "simple", "width")
+
+    def __init__(self, painter: LogPainter, row: Row, width: float) -> None:
+        self.row = row
+        self.width = width
+        self.simple = painter.is_simple(row, width)
+        self.heights = 1
+        self._painter = painter
+        self._layout: QTextLayout | None = None
+        if not self.simple:
+            self.heights = max(1, self.layout.lineCount())
+
+    @property
+    def layout(self) -> QTextLayout:
+        """The text with its lines and colours."""
+        if self._layout is None:
+            self._layout = self._painter.text_layout(self.row, self.width)
+        return self._layout
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +96,7 @@ class LogPainter:
         self._metrics = metrics
         self.row_height = max(8, round(metrics.height()) + 2)
         self._character = metrics.horizontalAdvance("0")
+        self._fixed = all(metrics.horizontalAdvance(sign) == self._character for sign in "iW. ")
         self._ascent = (self.row_height - metrics.height()) / 2 + metrics.ascent()
         self._colors: dict[str, QColor] = {}
 
@@ -105,6 +124,24 @@ class LogPainter:
 
     def lay_out(self, row: Row, width: float) -> LaidRow:
         """Lay a row out for a view of this width, in logical pixels."""
+        return LaidRow(self, row, width)
+
+    def _room(self, width: float) -> float:
+        return max(self._character * 12, width - self.text_left - MARGIN)
+
+    def is_simple(self, row: Row, width: float) -> bool:
+        """Whether a row is one line of characters of one width."""
+        text = row.text
+        return (
+            self._fixed
+            and text.isascii()
+            and "\t" not in text
+            and (not self.wrap or len(text) * self._character <= self._room(width))
+            and not any(span.bold or span.underline for span in row.spans)
+        )
+
+    def text_layout(self, row: Row, width: float) -> QTextLayout:
+        """The text of a row in lines, with its colours."""
         layout = QTextLayout(row.text, self._font)
         option = QTextOption()
         option.setWrapMode(
@@ -114,7 +151,7 @@ class LogPainter:
         option.setTextDirection(Qt.LayoutDirection.LeftToRight)
         layout.setTextOption(option)
         layout.setFormats([self._span_format(row.text, *self._look(row, i)) for i in range(len(row.spans))])
-        room = max(self._character * 12, width - self.text_left - MARGIN)
+        room = self._room(width)
         hanging = min(row.hanging * self._character, room / 3)
         layout.beginLayout()
         heights = 0
@@ -127,7 +164,7 @@ class LogPainter:
             line.setPosition(QPointF(indent, heights * self.row_height + self._ascent - line.ascent()))
             heights += 1
         layout.endLayout()
-        return LaidRow(row, layout, max(1, heights))
+        return layout
 
     def _look(self, row: Row, number: int) -> tuple[int, int, QTextCharFormat]:
         span = row.spans[number]
@@ -186,8 +223,14 @@ class LogPainter:
             look = QTextCharFormat()
             look.setBackground(self.color("accent_soft"))
             formats.append(self._span_format(row.text, start, min(end, len(row.text)), look))
-        painter.setPen(self.color("text"))
-        laid.layout.draw(painter, QPointF(x, top), formats)
+        if laid.simple and not formats:
+            for span in row.spans:
+                painter.setPen(self.color(span.token))
+                at = QPointF(x + span.start * self._character, top + self._ascent)
+                painter.drawText(at, row.text[span.start : span.end])
+        else:
+            painter.setPen(self.color("text"))
+            laid.layout.draw(painter, QPointF(x, top), formats)
         if focused:
             painter.setPen(QPen(self.color("accent"), 1))
             painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -247,6 +290,8 @@ class LogPainter:
 
     def natural_width(self, laid: LaidRow) -> float:
         """How wide the view would have to be to show the row without scrolling."""
+        if laid.simple:
+            return self.text_left + len(laid.row.text) * self._character + MARGIN
         line = laid.layout.lineAt(0)
         return self.text_left + (line.naturalTextWidth() if line.isValid() else 0.0) + MARGIN
 
