@@ -13,6 +13,7 @@ from PySide6.QtGui import (
     QPaintEvent,
     QPalette,
     QPen,
+    QResizeEvent,
     QStandardItemModel,
     QWheelEvent,
 )
@@ -35,6 +36,9 @@ from app.theme import font, mono_font, theme
 LABEL_WIDTH = 150
 FIELD_WIDTH = 210
 FIELD_HEIGHT = 28
+NARROW = 560
+"""A page of less than this many pixels has its notes below the fields."""
+NARROW_LABEL_WIDTH = 110
 
 
 class Row(QObject):
@@ -176,6 +180,10 @@ class TextRow(Row):
 class OutlinedField(QLineEdit):
     """A line of text whose frame can be seen in the dark: Fusion derives it from the ground and loses it."""
 
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setTextMargins(4, 0, 4, 0)
+
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         super().paintEvent(event)
         paint_frame(self)
@@ -302,6 +310,9 @@ class CheckRow(Row):
 class _Binding:
     row: Row
     read: Callable[[], object]
+    at: int
+    """Row of the grid; the error has the next one, and a note below its field the one after."""
+    note_below: bool
 
 
 class FormPage(QScrollArea):
@@ -311,6 +322,8 @@ class FormPage(QScrollArea):
         super().__init__(parent)
         self.setWidgetResizable(True)
         self.setFrameShape(QScrollArea.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._narrow = False
         self.body = QWidget()
         self.body.setBackgroundRole(QPalette.ColorRole.Base)
         self.body.setAutoFillBackground(True)
@@ -349,26 +362,40 @@ class FormPage(QScrollArea):
         row.label.setMaximumWidth(LABEL_WIDTH + 40)
         self._grid.addWidget(row.label, at, 0, top)
         row.error.setContentsMargins(0, 4, 0, 0)
-        if wide:
-            row.note.setContentsMargins(0, 4, 0, 0)
-            self._grid.addWidget(row.control, at, 1, 1, 2)
-            self._grid.addWidget(row.error, at + 1, 1, 1, 2)
-            self._grid.addWidget(row.note, at + 2, 1, 1, 2)
-        else:
-            if not isinstance(row, CheckRow):
-                row.control.setFixedWidth(FIELD_WIDTH)
-            row.note.setMinimumHeight(FIELD_HEIGHT)
-            row.note.setAlignment(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
-            if isinstance(row, CheckRow):
-                self._grid.addWidget(row.control, at, 1, 1, 2, top)
-                row.note.hide()
-            else:
-                self._grid.addWidget(row.control, at, 1, top)
-                self._grid.addWidget(row.note, at, 2, top)
-            self._grid.addWidget(row.error, at + 1, 1, 1, 2)
+        whole = wide or isinstance(row, CheckRow)
+        if not whole:
+            row.control.setFixedWidth(FIELD_WIDTH)
+        self._grid.addWidget(row.control, at, 1, 1, 2 if whole else 1, top)
+        self._grid.addWidget(row.error, at + 1, 1, 1, 2)
+        row.note.setHidden(isinstance(row, CheckRow))
+        binding = _Binding(row, read, at, wide)
+        self._place_note(binding)
         self._grid.setRowMinimumHeight(at + 3, 12)
         row.edited.connect(write)
-        self._bindings.append(_Binding(row, read))
+        self._bindings.append(binding)
+
+    def _place_note(self, binding: _Binding) -> None:
+        """Beside its field, or below where the page is too narrow for three columns."""
+        note = binding.row.note
+        self._grid.removeWidget(note)
+        if binding.note_below or self._narrow:
+            note.setMinimumHeight(0)
+            note.setContentsMargins(0, 4, 0, 0)
+            self._grid.addWidget(note, binding.at + 2, 1, 1, 2)
+        else:
+            note.setMinimumHeight(FIELD_HEIGHT)
+            note.setContentsMargins(0, 0, 0, 0)
+            note.setAlignment(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
+            self._grid.addWidget(note, binding.at, 2, Qt.AlignmentFlag.AlignTop)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        narrow = self.viewport().width() < NARROW
+        if narrow != self._narrow:
+            self._narrow = narrow
+            self._grid.setColumnMinimumWidth(0, NARROW_LABEL_WIDTH if narrow else LABEL_WIDTH)
+            for binding in self._bindings:
+                self._place_note(binding)
 
     def add_widget(self, widget: QWidget) -> None:
         """Something that is not a row, over the whole width."""

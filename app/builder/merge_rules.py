@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.builder.form import FIELD_HEIGHT, FIELD_WIDTH, LABEL_WIDTH, Choice, ChoiceRow, OutlinedField
+from app.builder.form import FIELD_HEIGHT, FIELD_WIDTH, NARROW_LABEL_WIDTH, Choice, ChoiceRow, OutlinedField
 from app.theme import icon, mono_font
 from core.state import MergeRule
 
@@ -37,7 +37,7 @@ class MergeRules(QWidget):
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(12)
         self._grid.setVerticalSpacing(12)
-        self._grid.setColumnMinimumWidth(0, LABEL_WIDTH)
+        self._grid.setColumnMinimumWidth(0, NARROW_LABEL_WIDTH)
         self._grid.setColumnStretch(3, 1)
         self._none = QLabel(
             self.tr("The last listed agent wins; objects are merged. Name a path to have it otherwise.")
@@ -56,7 +56,6 @@ class MergeRules(QWidget):
         adding = QHBoxLayout()
         adding.setSpacing(12)
         adding.setContentsMargins(0, 0, 0, 0)
-        adding.addSpacing(LABEL_WIDTH + 12)
         adding.addWidget(self.path_field)
         adding.addWidget(self.add_button)
         adding.addStretch(1)

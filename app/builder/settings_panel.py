@@ -9,7 +9,9 @@ from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from app.builder import words
-from app.builder.settings_pages import AgentPage, GroupPage, WorkflowPage
+from app.builder.agent_page import AgentPage
+from app.builder.group_page import GroupPage
+from app.builder.workflow_page import WorkflowPage
 from app.document import WorkflowDocument
 from app.theme import icon
 

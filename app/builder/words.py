@@ -104,10 +104,11 @@ def group_header(group: GroupNode, settings: Workflow) -> GroupHeader:
         details.append(tr("at most {0}").format(duration(own.timeout)))
     if not own.enabled:
         details.append(DISABLED)
-    word = tr("Parallel") if group.is_parallel else tr("In sequence")
     if own.name:
-        details.insert(0, tr("parallel") if group.is_parallel else tr("in sequence"))
-    return GroupHeader(PARALLEL_SIGN if group.is_parallel else "", own.name or word, " · ".join(details))
+        # After the word, so that a long name never pushes "Parallel" out of sight.
+        details.insert(0, own.name)
+    word = tr("Parallel") if group.is_parallel else tr("In sequence")
+    return GroupHeader(PARALLEL_SIGN if group.is_parallel else "", word, " · ".join(details))
 
 
 def agent_label(group: GroupNode, row: int) -> str:

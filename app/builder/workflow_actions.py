@@ -32,9 +32,7 @@ class WorkflowActions(QObject):
         self._document = document
         self._model = model
         self._tree = tree
-        self.parallel_with_next = self._action(
-            self.tr("Run in parallel with &next"), "columns-3", "Ctrl+Shift+P"
-        )
+        self.parallel_with_next = self._action(self.tr("Run in parallel with &next"), "columns-3", "Ctrl+J")
         self.make_group = self._action(self.tr("Make a &group"), "group", "Ctrl+G")
         self.ungroup = self._action(self.tr("&Ungroup"), "ungroup", "Ctrl+Shift+G")
         self.toggle_mode = self._action(self.tr("Run in &parallel"), "columns-3", "P")
@@ -241,10 +239,15 @@ class WorkflowActions(QObject):
     def _select_all(self) -> None:
         self._tree.select_nodes([node.id for _, _, node in self._document.outline.all_agents()])
 
-    def add_target(self) -> Target:
-        """Where an agent of the pool goes when it is added at the selection: behind it, else to the loop."""
+    def add_target(self, phase: Phase | None = None) -> Target:
+        """Where an agent of the pool goes: a new step at the end of a phase; without one at the selection."""
         index = self._tree.currentIndex()
-        if index.isValid() and self._model.kind(index) is Kind.PHASE:
-            phase: Phase = self._model.phase(index)
-            return NewStep(phase, self._model.rowCount(index))
-        return NewStep("loop", len(self._document.outline.loop))
+        nodes = self._tree.selected_nodes()
+        if phase is None and index.isValid() and self._tree.selectionModel().isSelected(index):
+            group = self._model.group_node(index)
+            if len(nodes) == 1 and group is not None and not group.is_fan_out:
+                is_agent = self._model.kind(index) is Kind.AGENT
+                return InGroup(group.id, index.row() + 1 if is_agent else len(group.agents))
+            phase = self._model.phase(index)
+        phase = phase or "loop"
+        return NewStep(phase, len(self._document.outline.groups(phase)))

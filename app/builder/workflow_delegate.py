@@ -136,8 +136,6 @@ class WorkflowDelegate(QStyledItemDelegate):
         inner = QRectF(body).adjusted(1, 1, -1, 0)
         if group.is_parallel or selected:
             ground = colors.color("accent_soft")
-            if group.is_parallel and selected:
-                ground = _blend(colors.color("accent"), colors.color("accent_soft"), 0.28)
             painter.save()
             painter.setClipRect(inner)
             _fill(painter, inner.adjusted(0, 0, 0, 20 if group.agents else 0), ground, RADIUS - 1)
@@ -148,11 +146,9 @@ class WorkflowDelegate(QStyledItemDelegate):
             )
         header = words.group_header(group, self._model.document.settings)
         strong = colors.color("accent") if group.is_parallel else colors.color("quiet")
-        if header.title != words.tr("In sequence") and not group.is_parallel:
-            strong = colors.color("text")
         if not group.settings.enabled:
             strong = colors.color("quiet")
-        bold = font(bold=group.is_parallel or bool(group.settings.name))
+        bold = font(bold=group.is_parallel)
         x = body.left() + PADDING
         right = body.right() - PADDING
         head = f"{header.sign} {header.title}".strip()
@@ -170,7 +166,8 @@ class WorkflowDelegate(QStyledItemDelegate):
                 else colors.color("quiet")
             )
             _text_in(painter, QRect(x, body.top(), right - x, body.height()), detail, small, color)
-        if selected and _is(option, QStyle.StateFlag.State_HasFocus):
+        if selected and (group.is_parallel or _is(option, QStyle.StateFlag.State_HasFocus)):
+            # A parallel header has the ground of a selection already: its ring tells.
             _focus_ring(painter, QRectF(body))
 
     # --- agents ----------------------------------------------------------------------------------------
@@ -332,19 +329,6 @@ def _focus_ring(painter: QPainter, box: QRectF) -> None:
     painter.setPen(QPen(theme().color("accent"), 1.5))
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.drawRoundedRect(box.adjusted(1, 1, -1, -1), 4, 4)
-
-
-def _blend(over: QColor, under: QColor, share: float) -> QColor:
-    return QColor.fromRgbF(
-        *(
-            a * share + b * (1 - share)
-            for a, b in (
-                (over.redF(), under.redF()),
-                (over.greenF(), under.greenF()),
-                (over.blueF(), under.blueF()),
-            )
-        )
-    )
 
 
 def _text_at(painter: QPainter, baseline: QPoint, text: str, with_font: QFont, color: QColor) -> None:

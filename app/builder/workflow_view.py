@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QModelIndex, QPoint, QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
@@ -15,6 +15,7 @@ from app.document import WorkflowDocument
 from app.turn_badge import TurnBadge
 from core.plan import Place
 from core.problems import Problem
+from core.state import PHASES
 from core.workflow_layout import PHASE_KEYS
 
 WIDTH = 372
@@ -62,6 +63,13 @@ class WorkflowView(QWidget):
     def selected_nodes(self) -> list[int]:
         """Ids of the selected groups and agents."""
         return self.tree.selected_nodes()
+
+    def add_agents(self, names: Sequence[str], phase: str = "") -> bool:
+        """Add agents of the pool to the end of a phase; without one, at the selection (else to the loop)."""
+        if self.model.locked:
+            return False
+        known = next((each for each in PHASES if each == phase), None)
+        return self._document.insert_agents(names, self.commands.add_target(known))
 
     def select_place(self, place: Place) -> None:
         """Select the agent at a place of a run."""

@@ -344,6 +344,16 @@ def test_the_gap_stays_under_the_pointer_while_it_moves_down_row_by_row(builder:
         assert wanted in said
 
 
+def test_an_agent_added_from_the_pool_goes_where_the_selection_is(builder: Builder) -> None:
+    assert builder.view.add_agents(["proteus"])
+    assert builder.shape()[-1] == "seq(proteus)"
+    builder.select(builder.agent("vera"))
+    assert builder.view.add_agents(["consolidator"])
+    assert builder.shape()[1] == "par(vera consolidator linter security_auditor)"
+    assert builder.view.add_agents(["vera"], "finalization")
+    assert builder.shape("finalization") == ["seq(consolidator)", "seq(vera)"]
+
+
 # --- menus ---------------------------------------------------------------------------------------------
 
 
@@ -459,9 +469,7 @@ def test_space_disables_and_f2_renames_a_group(builder: Builder) -> None:
     assert found is not None
     assert found[2].settings.name == "Review"
     header = str(builder.model.index_of(builder.group("vera")).data())
-    assert "Review" in header
-    assert "parallel" in header
-    assert "∥" in header
+    assert header.startswith("∥ Parallel · Review · 3 agents")
 
 
 def test_what_an_edit_added_is_selected_and_after_a_removal_the_neighbour(builder: Builder) -> None:

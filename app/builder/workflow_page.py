@@ -1,0 +1,227 @@
+"""The page of the workflow's own settings, with its end condition checked while it is typed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Slot
+from PySide6.QtWidgets import QWidget
+
+from app.builder import values, words
+from app.builder.choices import backend_choices, isolation_choices
+from app.builder.form import CheckRow, Choice, ChoiceRow, FormPage, Row, TextRow
+from app.builder.merge_rules import MergeRules
+from app.document import WorkflowDocument
+from core.condition import NAMES, ConditionError, compile_condition, condition_in_words
+
+
+class WorkflowPage(FormPage):
+    """The workflow's own settings."""
+
+    def __init__(self, document: WorkflowDocument, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._document = document
+        self.merge_rules = MergeRules(self.body)
+        self.merge_rules.changed_to.connect(self._set_merge)
+        self._add_end()
+        self._add_turns()
+        self._add_places()
+        self._add_opencode()
+        self.section(self.tr("When two agents write the same"))
+        self.add_widget(self.merge_rules)
+        self.refresh()
+
+    # --- rows ------------------------------------------------------------------------------------------
+
+    def _text(
+        self,
+        label: str,
+        key: str,
+        parse: Callable[[str], object] = values.parse_text,
+        write: Callable[[object], str] = values.write_plain,
+        *,
+        hint: str = "",
+        note: Callable[[], str] = str,
+        steps: bool = False,
+        mono: bool = False,
+        wide: bool = False,
+    ) -> TextRow:
+        row = TextRow(label, self.body, parse, write, steps=steps, mono=mono)
+        row.placeholder(lambda: hint).explain(note)
+        self._bind(row, key, wide=wide)
+        return row
+
+    def _choice(self, label: str, key: str, choices: list[Choice], note: Callable[[], str] = str) -> None:
+        row = ChoiceRow(label, self.body, choices)
+        row.explain(note)
+        self._bind(row, key)
+
+    def _bind(self, row: Row, key: str, *, wide: bool = False) -> None:
+        def read() -> object:
+            value: object = self._document.settings
+            for part in key.split("."):
+                value = getattr(value, part)
+            return value
+
+        label = row.label.text().lower()
+        row.finished.connect(self._document.end_merging)
+        self.add(row, read, lambda value: self._document.update_settings(label, {key: value}), wide=wide)
+
+    def _add_end(self) -> None:
+        self._text(
+            self.tr("Name"),
+            "name",
+            lambda text: text.strip() or "workflow",
+        )
+        self._text(
+            self.tr("Loops, at most"), "max_loops", values.parse_required_count, steps=True,
+            note=lambda: self.tr("one pass over all steps of the loop is one"),
+        )  # fmt: skip
+        self.condition = self._text(
+            self.tr("The loop ends when"),
+            "end_state_condition",
+            lambda text: text,
+            mono=True,
+            wide=True,
+            note=self._condition_note,
+        )
+        self.condition.edited.connect(self._check_condition)
+        row = CheckRow(self.tr("Finalization"), self.body, self.tr("also when the loop did not complete"))
+        self._bind(row, "finalize_on_abort")
+
+    def _add_turns(self) -> None:
+        self.section(self.tr("Agents at work"))
+        row = self._text(
+            self.tr("At once"), "max_parallel_agents", values.parse_count, steps=True,
+            note=lambda: self.tr("agents of the whole run that may work at the same time"),
+        )  # fmt: skip
+        row.placeholder(lambda: self.tr("{0} (processors)").format(self._processors()))
+        self._text(
+            self.tr("Time for an agent"),
+            "agent_timeout",
+            lambda text: values.parse_duration(text) or 0.0,
+            values.write_duration,
+            hint=self.tr("none"),
+            note=lambda: self.tr("then it is stopped; “none” lets it work as long as it takes"),
+        )
+        self._choice(
+            self.tr("When one fails"),
+            "on_parallel_error",
+            [
+                Choice(self.tr("Stop the others"), "abort"),
+                Choice(self.tr("Let the others finish"), "continue"),
+            ],
+            lambda: self.tr("in parallel groups; finished results are kept either way"),
+        )
+        self._text(
+            self.tr("Try again"), "retries", values.parse_number, values.write_plain, steps=True,
+            note=lambda: self.tr("times, after an overload or a broken connection"),
+        )  # fmt: skip
+        self._choice(
+            self.tr("No state update"),
+            "on_missing_state",
+            [
+                Choice(self.tr("Ask me"), "ask"),
+                Choice(self.tr("Go on without it"), "continue"),
+                Choice(self.tr("End the run"), "abort"),
+            ],
+            lambda: self.tr("when an agent does not answer with one after two corrections"),
+        )
+        self._text(
+            self.tr("Budget"), "budget.max_cost_usd", values.parse_money, values.write_money,
+            hint=self.tr("none"), note=lambda: self.tr("US dollars for a run"),
+        )  # fmt: skip
+        self._text(
+            self.tr("Budget of a group"), "budget.max_cost_usd_per_group", values.parse_money,
+            values.write_money, hint=self.tr("none"), note=lambda: self.tr("US dollars for one pass"),
+        )  # fmt: skip
+        self._text(
+            self.tr("Tokens, at most"), "budget.max_tokens", values.parse_optional_number,
+            hint=self.tr("none"), note=lambda: self.tr("of all agents together, for a run"),
+        )  # fmt: skip
+
+    def _add_places(self) -> None:
+        self.section(self.tr("Where"))
+        self._text(
+            self.tr("Work folder"), "workdir", hint=self.tr("the workflow’s folder"),
+            note=lambda: self.tr("where agents read and write files"),
+        )  # fmt: skip
+        self._choice(self.tr("Each agent works in"), "isolation", isolation_choices())
+        self._text(
+            self.tr("Log folder"), "log_dir", hint=".openloop",
+            note=lambda: self.tr("in the work folder, where nothing else is said"),
+        )  # fmt: skip
+        self._text(
+            self.tr("Agents folder"), "agents_dir", hint=self.tr("the usual one"),
+            note=lambda: self.tr("where this workflow’s agents are found"),
+        )  # fmt: skip
+        self.backend = ChoiceRow(self.tr("Agents run with"), self.body, [])
+        self.backend.explain(lambda: self.tr("where an agent does not say otherwise"))
+        self._bind(self.backend, "backend")
+
+    def _add_opencode(self) -> None:
+        self.section(self.tr("opencode"))
+        hint = self.tr("as opencode is set up")
+        self._text(self.tr("Model"), "opencode_defaults.model", hint=hint)
+        self._text(self.tr("Agent"), "opencode_defaults.agent", hint=hint)
+        self._text(self.tr("Variant"), "opencode_defaults.variant", hint=hint)
+        self._choice(
+            self.tr("Plug-ins"),
+            "opencode_defaults.pure",
+            [
+                Choice(hint, None),
+                Choice(self.tr("Without plug-ins (pure)"), True),
+                Choice(self.tr("With plug-ins"), False),
+            ],
+        )
+        self._choice(
+            self.tr("Its own log"),
+            "opencode_defaults.log_level",
+            [Choice(hint, None), *(Choice(level, level) for level in ("DEBUG", "INFO", "WARN", "ERROR"))],
+        )
+        self._text(
+            self.tr("More arguments"), "opencode_defaults.extra_args", values.parse_arguments,
+            values.write_arguments, mono=True,
+        )  # fmt: skip
+
+    def _processors(self) -> int:
+        return self._document.settings.model_copy(update={"max_parallel_agents": None}).parallel_cap
+
+    # --- the condition ---------------------------------------------------------------------------------
+
+    def _condition_note(self) -> str:
+        if condition_error(self._document.settings.end_state_condition):
+            return self.tr("It may use: {0}.").format(", ".join(NAMES))
+        in_words = condition_in_words(self._document.settings.end_state_condition)
+        return self.tr("Ends when {0}. It may use: {1}.").format(in_words, ", ".join(NAMES))
+
+    @Slot(object)
+    def _check_condition(self, text: object) -> None:
+        self.condition.show_error(condition_error(str(text)))
+        self.condition.refresh_note()
+
+    @Slot(object)
+    def _set_merge(self, rules: object) -> None:
+        self._document.update_settings(self.tr("merge rules"), {"merge": rules})
+        self._document.end_merging()
+
+    def refresh(self) -> None:
+        self.backend.set_choices(
+            backend_choices(
+                self._document, self.tr("opencode (the usual one)"), self._document.settings.backend
+            )
+        )
+        self.merge_rules.show_rules(self._document.settings.merge)
+        super().refresh()
+        self._check_condition(self._document.settings.end_state_condition)
+
+
+def condition_error(source: str) -> str:
+    """What is wrong with an end condition, in a sentence with its column; empty: nothing."""
+    try:
+        compile_condition(source)
+    except ConditionError as error:
+        if error.column is None:
+            return str(error)
+        return words.tr("Column {0}: {1}").format(error.column, error)
+    return ""

@@ -1,0 +1,264 @@
+"""The settings: typed into real fields, checked while typed, undone like every edit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QToolButton
+from pytestqt.qtbot import QtBot
+
+from app.builder import values
+from app.builder.form import CheckRow, ChoiceRow, FormPage, TextRow
+from app.builder.settings_panel import SELECTION, WORKFLOW, SettingsPanel
+from app.document import NewStep, WorkflowDocument
+from core.agent import AgentLibrary
+from core.config import AgentGroup
+from core.state import MergeRule
+
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
+
+
+@pytest.fixture
+def document(qapp: object, tmp_path: Path) -> WorkflowDocument:
+    for name, role in (("vera", "auditor"), ("linter", "style")):
+        text = f"---\nname: {name}\nrole: {role}\ntimeout: 120\n---\nTest.\n"
+        (tmp_path / f"{name}.md").write_text(text, encoding="utf-8")
+    document = WorkflowDocument()
+    document.set_library(AgentLibrary(tmp_path), ("demo", "opencode"))
+    document.insert_agents(["vera", "linter"], NewStep("loop", 0))
+    document.set_mode([document.outline.loop[0].id], "parallel")
+    document.undo_stack.clear()
+    return document
+
+
+@pytest.fixture
+def panel(qtbot: QtBot, document: WorkflowDocument) -> SettingsPanel:
+    panel = SettingsPanel(document)
+    qtbot.addWidget(panel)
+    panel.resize(684, 756)
+    panel.show()
+    qtbot.waitExposed(panel)
+    return panel
+
+
+def text_row(page: FormPage, label: str) -> TextRow:
+    row = page.row(label)
+    assert isinstance(row, TextRow)
+    return row
+
+
+def choose(qtbot: QtBot, page: FormPage, label: str, text: str) -> None:
+    """Choose with the keyboard, as a user without a mouse does."""
+    row = page.row(label)
+    assert isinstance(row, ChoiceRow)
+    row.box.setFocus()
+    qtbot.keyClick(row.box, Qt.Key.Key_Home)
+    for _ in range(row.box.count()):
+        if text in row.box.currentText():
+            return
+        qtbot.keyClick(row.box, Qt.Key.Key_Down)
+    pytest.fail(f"{label} has no choice {text}")
+
+
+def retype(qtbot: QtBot, row: TextRow, text: str) -> None:
+    row.field.setFocus()
+    row.field.selectAll()
+    qtbot.keyClick(row.field, Qt.Key.Key_Delete)
+    qtbot.keyClicks(row.field, text)
+
+
+def first_group(document: WorkflowDocument) -> AgentGroup:
+    settings = document.outline.loop[0].settings
+    assert isinstance(settings, AgentGroup)
+    return settings
+
+
+def test_an_end_condition_is_checked_while_it_is_typed(
+    panel: SettingsPanel, document: WorkflowDocument, qtbot: QtBot
+) -> None:
+    condition = panel.workflow_page.condition
+    retype(qtbot, condition, "payload.get('score', 0) >= ")
+    assert condition.error.isVisible()
+    assert condition.error.text().startswith("Column ")
+    qtbot.keyClicks(condition.field, "90")
+    assert not condition.error.isVisible()
+    assert "score >= 90" in condition.note.text()
+    assert "is_complete" in condition.note.text()
+    assert document.settings.end_state_condition == "payload.get('score', 0) >= 90"
+    retype(qtbot, condition, "__import__('os')")
+    assert "Column 1" in condition.error.text()
+
+
+def test_typing_in_one_field_is_one_step_of_undo_and_undo_is_shown(
+    panel: SettingsPanel, document: WorkflowDocument, qtbot: QtBot
+) -> None:
+    name = text_row(panel.workflow_page, "Name")
+    retype(qtbot, name, "nightly audit")
+    qtbot.keyClick(name.field, Qt.Key.Key_Return)
+    assert document.settings.name == "nightly audit"
+    assert document.undo_stack.count() == 1
+    name.field.clearFocus()
+    document.undo_stack.undo()
+    assert name.field.text() == "workflow"
+
+
+def test_a_value_that_cannot_be_is_explained_and_not_taken(
+    panel: SettingsPanel, document: WorkflowDocument, qtbot: QtBot
+) -> None:
+    loops = text_row(panel.workflow_page, "Loops, at most")
+    retype(qtbot, loops, "none")
+    assert "whole number" in loops.error.text()
+    assert loops.error.isVisible()
+    assert document.settings.max_loops == 10
+    retype(qtbot, loops, "3")
+    assert not loops.error.isVisible()
+    assert document.settings.max_loops == 3
+    qtbot.keyClick(loops.field, Qt.Key.Key_Up)
+    assert document.settings.max_loops == 4
+
+
+def test_an_empty_field_says_what_holds_then(
+    panel: SettingsPanel, document: WorkflowDocument, qtbot: QtBot
+) -> None:
+    document.update_settings("at once", {"max_parallel_agents": 7})
+    panel.show_selection([document.outline.loop[0].id])
+    at_once = text_row(panel.group_page, "At once")
+    assert at_once.field.placeholderText() == "7"
+    assert at_once.note.text() == "from the workflow"
+    retype(qtbot, at_once, "2")
+    assert first_group(document).max_parallel == 2
+    assert at_once.note.text() == "for this group only"
+    retype(qtbot, at_once, "")
+    assert first_group(document).max_parallel is None
+
+
+def test_a_groups_mode_and_policies_are_chosen(
+    panel: SettingsPanel, document: WorkflowDocument, qtbot: QtBot
+) -> None:
+    panel.show_selection([document.outline.loop[0].id])
+    assert panel.tabs.tabText(SELECTION) == "Parallel group"
+    choose(qtbot, panel.group_page, "When one fails", "Let the others finish")
+    assert first_group(document).on_parallel_error == "continue"
+    choose(qtbot, panel.group_page, "Complete when", "All agree")
+    assert first_group(document).merge == {"is_complete": MergeRule.ALL}
+    assert panel.group_page.row("Complete when").note.text() == "vera is the only one that may"
+    choose(qtbot, panel.group_page, "Mode", "In sequence")
+    assert first_group(document).mode == "sequential"
+    assert panel.tabs.tabText(SELECTION) == "Group in sequence"
+    timeout = text_row(panel.group_page, "Group timeout")
+    retype(qtbot, timeout, "1 h 30 min")
+    assert first_group(document).timeout == 5400.0
+    while document.undo_stack.canUndo():
+        document.undo_stack.undo()
+    assert first_group(document) == AgentGroup(mode="parallel")
+
+
+def test_what_cannot_run_yet_is_shown_with_its_reason_and_cannot_be_chosen(
+    panel: SettingsPanel, document: WorkflowDocument, qtbot: QtBot
+) -> None:
+    row = panel.workflow_page.row("Each agent works in")
+    assert isinstance(row, ChoiceRow)
+    assert any("cannot run yet" in row.box.itemText(at) for at in range(row.box.count()))
+    row.box.setFocus()
+    qtbot.keyClick(row.box, Qt.Key.Key_End)
+    qtbot.keyClick(row.box, Qt.Key.Key_Down)
+    assert document.settings.isolation == "shared"
+
+
+def test_an_agents_place_has_overrides_and_says_what_it_inherits(
+    panel: SettingsPanel, document: WorkflowDocument, qtbot: QtBot
+) -> None:
+    node = document.outline.loop[0].agents[0]
+    panel.show_selection([node.id])
+    assert panel.tabs.tabText(SELECTION) == "vera"
+    assert "may complete the loop" in panel.agent_page.head.text()
+    limit = text_row(panel.agent_page, "Time limit")
+    assert limit.field.placeholderText() == "2 min"
+    assert limit.note.text() == "from the agent’s file"
+    retype(qtbot, limit, "90")
+    assert document.outline.loop[0].agents[0].entry.timeout == 90.0
+    choose(qtbot, panel.agent_page, "Runs with", "demo")
+    assert document.outline.loop[0].agents[0].entry.backend == "demo"
+    enabled = panel.agent_page.row("Enabled")
+    assert isinstance(enabled, CheckRow)
+    enabled.box.setFocus()
+    qtbot.keyClick(enabled.box, Qt.Key.Key_Space)
+    assert not document.outline.loop[0].agents[0].entry.enabled
+    with qtbot.waitSignal(panel.agent_open_requested) as opened:
+        qtbot.mouseClick(panel.edit_agent_button, Qt.MouseButton.LeftButton)
+    assert opened.args == ["vera"]
+
+
+def test_merge_rules_are_added_changed_and_removed(
+    panel: SettingsPanel, document: WorkflowDocument, qtbot: QtBot
+) -> None:
+    rules = panel.workflow_page.merge_rules
+    qtbot.keyClicks(rules.path_field, "payload.findings")
+    qtbot.keyClick(rules.path_field, Qt.Key.Key_Return)
+    assert document.settings.merge == {"payload.findings": MergeRule.APPEND}
+    remove = next(button for button in rules.findChildren(QToolButton) if button.isVisibleTo(rules))
+    remove.click()
+    assert document.settings.merge == {}
+    document.undo_stack.undo()
+    assert document.settings.merge == {"payload.findings": MergeRule.APPEND}
+
+
+def test_the_page_follows_the_selection_and_what_is_removed(
+    panel: SettingsPanel, document: WorkflowDocument
+) -> None:
+    group = document.outline.loop[0]
+    panel.show_selection([group.agents[1].id])
+    assert panel.tabs.currentIndex() == SELECTION
+    document.remove([group.agents[1].id])
+    assert panel.tabs.currentIndex() == WORKFLOW
+    assert not panel.tabs.isTabVisible(SELECTION)
+    panel.show_selection([group.id])
+    panel.show_workflow()
+    document.update_settings("name", {"name": "x"})
+    assert panel.tabs.currentIndex() == WORKFLOW
+
+
+def test_while_locked_settings_can_be_read_but_not_typed_into(
+    panel: SettingsPanel, document: WorkflowDocument, qtbot: QtBot
+) -> None:
+    panel.set_locked(True)
+    name = text_row(panel.workflow_page, "Name")
+    assert name.field.isVisible()
+    assert not name.field.isEnabled()
+    panel.set_locked(False)
+    assert name.field.isEnabled()
+
+
+def test_every_field_has_a_name_for_those_who_hear_it(panel: SettingsPanel) -> None:
+    for page in (panel.workflow_page, panel.group_page, panel.agent_page):
+        for row in page.rows():
+            assert row.control.accessibleName()
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("90", 90), ("90 s", 90), ("1,5 min", 90), ("30 min", 1800), ("1h30min", 5400), ("none", 0), ("", None)],
+)
+def test_times_are_read_as_people_write_them(qapp: object, text: str, seconds: float | None) -> None:
+    assert values.parse_duration(text) == seconds
+    assert values.parse_duration(values.write_duration(seconds)) == seconds
+
+
+@pytest.mark.parametrize("text", ["soon", "-5", "5 parsecs", "1 h x", "min"])
+def test_times_that_are_none_are_refused(qapp: object, text: str) -> None:
+    with pytest.raises(ValueError, match="time such as"):
+        values.parse_duration(text)
+
+
+@pytest.mark.parametrize(("text", "value"), [("$5", 5.0), ("0,50", 0.5), ("", None), (" 2. ", 2.0)])
+def test_money_is_read_with_either_decimal_sign(qapp: object, text: str, value: float | None) -> None:
+    assert values.parse_money(text) == value
+
+
+def test_arguments_are_split_as_in_a_shell(qapp: object) -> None:
+    assert values.parse_arguments("--flag 'a b'") == ["--flag", "a b"]
+    assert values.write_arguments(["--flag", "a b"]) == "--flag 'a b'"
+    with pytest.raises(ValueError, match="quotation"):
+        values.parse_arguments("'open")
