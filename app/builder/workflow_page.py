@@ -143,7 +143,7 @@ class WorkflowPage(FormPage):
     def _add_places(self) -> None:
         self.section(self.tr("Where"))
         self._text(
-            self.tr("Work folder"), "workdir", hint=self.tr("the workflow’s folder"),
+            self.tr("Work folder"), "workdir", hint=self.tr("the current folder"),
             note=lambda: self.tr("where agents read and write files"),
         )  # fmt: skip
         self._choice(self.tr("Each agent works in"), "isolation", isolation_choices())
@@ -152,7 +152,7 @@ class WorkflowPage(FormPage):
             note=lambda: self.tr("in the work folder, where nothing else is said"),
         )  # fmt: skip
         self._text(
-            self.tr("Agents folder"), "agents_dir", hint=self.tr("the usual one"),
+            self.tr("Agents folder"), "agents_dir", hint=self.tr("agents, beside the file"),
             note=lambda: self.tr("where this workflow’s agents are found"),
         )  # fmt: skip
         self.backend = ChoiceRow(self.tr("Agents run with"), self.body, [])

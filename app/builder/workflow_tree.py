@@ -35,8 +35,9 @@ from PySide6.QtWidgets import QAbstractItemView, QFrame, QStyle, QStyleOptionVie
 
 from app.builder import mime, words
 from app.builder.workflow_delegate import WorkflowDelegate
-from app.builder.workflow_model import Kind, WorkflowModel
+from app.builder.workflow_model import WorkflowModel
 from app.builder.workflow_rows import Landing, RowAnatomy
+from app.builder.workflow_selection import KeptSelection
 from app.document import NewStep, OnAgent, Target
 from app.theme import is_appearance_event
 
@@ -82,10 +83,7 @@ class WorkflowTree(QTreeView):
         self.setMouseTracking(True)
         self.viewport().setBackgroundRole(self.backgroundRole())
         self.setAccessibleName(self.tr("Workflow"))
-        self._kept_ids: list[int] = []
-        self._kept_order: list[int] = []
-        self._kept_current: int | None = None
-        self._kept_scroll = 0
+        self._kept = KeptSelection()
         self._generation = model.document.generation
         self._drag_y: int | None = None
         self._gap = QVariantAnimation(self)
@@ -137,57 +135,36 @@ class WorkflowTree(QTreeView):
 
     @Slot()
     def _keep_selection(self) -> None:
-        self._kept_ids = self.selected_nodes()
-        self._kept_order = self._order()
-        self._kept_current = (
-            self._model.node_id(self.currentIndex()) if self.currentIndex().isValid() else None
+        selected = [self._model.node_id(index) for index in self.selectedIndexes()]
+        self._kept = KeptSelection(
+            order=self._order(),
+            selected=[node_id for node_id in selected if node_id is not None],
+            current=self._model.node_id(self.currentIndex()) if self.currentIndex().isValid() else None,
+            scroll=self.verticalScrollBar().value(),
+            generation=self._generation,
         )
-        self._kept_scroll = self.verticalScrollBar().value()
 
     @Slot()
     def _restore_selection(self) -> None:
-        """Select what was selected; what an edit added; or the neighbour of what it removed."""
         self.expandAll()
-        if self._model.document.generation == self._generation:
-            order = self._order()
+        self._generation = self._model.document.generation
+        if self._kept.generation == self._generation:
             agents = {node.id for _, _, node in self._model.outline.all_agents()}
-            added = [node_id for node_id in order if node_id not in self._kept_order and node_id in agents]
-            kept = [node_id for node_id in self._kept_ids if node_id in order]
-            chosen = added or kept
-            if not chosen and self._kept_ids:
-                chosen = self._nearest(self._kept_ids[0], order)
-            current = self._kept_current if self._kept_current in chosen else None
+            chosen = self._kept.after_edit(self._order(), agents)
             if chosen:
-                self.select_nodes(chosen, current)
-            self.verticalScrollBar().setValue(self._kept_scroll)
+                self.select_nodes(chosen, self._kept.current if self._kept.current in chosen else None)
+            self.verticalScrollBar().setValue(self._kept.scroll)
             if self.currentIndex().isValid():
                 self.scrollTo(self.currentIndex())
-        self._generation = self._model.document.generation
         self.nodes_selected.emit()
 
     def _order(self) -> list[int]:
+        """Ids of all groups and agents from top to bottom."""
         return [
             node_id
-            for row in range(self._model.rowCount())
-            for node_id in self._ids_below(self._model.index(row, 0))
+            for _, _, group in self._model.outline.all_groups()
+            for node_id in (group.id, *(node.id for node in group.agents))
         ]
-
-    def _ids_below(self, parent: QModelIndex) -> list[int]:
-        ids: list[int] = []
-        for row in range(self._model.rowCount(parent)):
-            index = self._model.index(row, 0, parent)
-            node_id = self._model.node_id(index)
-            if node_id is not None:
-                ids.append(node_id)
-            ids.extend(self._ids_below(index))
-        return ids
-
-    def _nearest(self, lost: int, order: list[int]) -> list[int]:
-        at = self._kept_order.index(lost) if lost in self._kept_order else 0
-        agents = {node.id for _, _, node in self._model.outline.all_agents()}
-        behind = [node_id for node_id in self._kept_order[at:] if node_id in agents and node_id in order]
-        before = [node_id for node_id in self._kept_order[:at] if node_id in agents and node_id in order]
-        return behind[:1] or before[-1:]
 
     # --- painting --------------------------------------------------------------------------------------
 
@@ -456,7 +433,3 @@ class WorkflowTree(QTreeView):
     def landing_words(self) -> str:
         """What the present drag would do; empty where nothing."""
         return self.anatomy.landing.words if self.anatomy.landing is not None else ""
-
-    def kind(self, index: QModelIndex) -> Kind:
-        """What a row is."""
-        return self._model.kind(index)
