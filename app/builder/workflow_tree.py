@@ -42,6 +42,8 @@ from app.document import NewStep, OnAgent, Target
 from app.theme import is_appearance_event
 
 GAP_MS = 120
+DWELL_MS = 90
+"""A drag that only passes by moves no rows: they would run away from the one it is aimed at."""
 SCROLL_EDGE = 28
 """A drag this near to the upper or lower edge scrolls."""
 SCROLL_STEP = 10
@@ -90,6 +92,10 @@ class WorkflowTree(QTreeView):
         self._gap.setStartValue(0.0)
         self._gap.setEndValue(1.0)
         self._gap.valueChanged.connect(self._open_gap)
+        self.dwell = QTimer(self)
+        self.dwell.setSingleShot(True)
+        self.dwell.setInterval(DWELL_MS)
+        self.dwell.timeout.connect(self._move_gap)
         self._scroll = QTimer(self)
         self._scroll.setInterval(30)
         self._scroll.timeout.connect(self._scroll_under_drag)
@@ -389,15 +395,25 @@ class WorkflowTree(QTreeView):
         if landing == anatomy.landing:
             return
         anatomy.landing = landing
+        self.dwell.stop()
         if target is not None and not isinstance(target, OnAgent) and target != anatomy.gap_target:
-            opening = anatomy.gap_target is None
-            anatomy.gap_target = target
-            duration = self.style().styleHint(QStyle.StyleHint.SH_Widget_Animation_Duration, None, self)
-            if opening and duration > 0:
-                anatomy.gap_share = 0.0
-                self._gap.setDuration(GAP_MS)
-                self._gap.start()
-            self._relayout()
+            self.dwell.start()
+        self.viewport().update()
+
+    @Slot()
+    def _move_gap(self) -> None:
+        """The drag has stayed at one place for a moment: open the gap there."""
+        anatomy = self.anatomy
+        if anatomy.landing is None or isinstance(anatomy.landing.target, OnAgent):
+            return
+        opening = anatomy.gap_target is None
+        anatomy.gap_target = anatomy.landing.target
+        duration = self.style().styleHint(QStyle.StyleHint.SH_Widget_Animation_Duration, None, self)
+        if opening and duration > 0:
+            anatomy.gap_share = 0.0
+            self._gap.setDuration(GAP_MS)
+            self._gap.start()
+        self._relayout()
         self.viewport().update()
 
     @Slot(object)
@@ -420,6 +436,7 @@ class WorkflowTree(QTreeView):
     def _end_drag(self) -> None:
         self._drag_y = None
         self._scroll.stop()
+        self.dwell.stop()
         self._gap.stop()
         had_gap = self.anatomy.gap_target is not None
         self.anatomy.landing = None

@@ -325,6 +325,7 @@ def test_the_gap_stays_under_the_pointer_while_it_moves_down_row_by_row(builder:
     """The rows must not jump away: what a pixel says is what a drop there does."""
     data = mime.agents_payload(["proteus"])
     viewport = builder.view.tree.viewport()
+    builder.view.tree.dwell.setInterval(0)
     said: list[str] = []
     for y in range(4, viewport.height() - 4, 3):
         words = builder.hover(QPoint(150, y), data)
