@@ -66,7 +66,7 @@ def _problem(finding: Finding, path: JsonPath, found: dict[JsonPath, Location], 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A sentence that offers the nearest known word, or nothing."""
     by_form = {_plain_form(name): name for name in known}
-    close = difflib.get_close_matches(_plain_form(word), by_form, 1, 0.7)
+    close = difflib.get_close_matches(_plain_form(word), by_form, 1, 0.6)
     return f"Did you mean {by_form[close[0]]}?" if close else ""
 
 

@@ -43,6 +43,7 @@ class _Origin:
 
     document: JsonObject = field(default_factory=dict)
     workflow: Workflow | None = None
+    """None: there is no document."""
 
     @classmethod
     def of(cls, text: str) -> _Origin:
@@ -93,7 +94,8 @@ class _Writer:
                 parts[key] = self._phase(workflow.groups(phase), raw, key)
         document: JsonObject = {}
         phase_of_raw_key = {self._phases[key].key: key for key in self._phases}
-        for key, value in _fields(workflow, before, self._origin.document, keep=_ALWAYS_IN_NEW_FILES).items():
+        raw_document = self._origin.document if before is not None else None
+        for key, value in _fields(workflow, before, raw_document, _ALWAYS_IN_NEW_FILES).items():
             part = parts.get(phase_of_raw_key.get(key, key))
             if part is None:
                 document[key] = value
@@ -185,10 +187,10 @@ def _group(group: Group, old: _OldGroup | None) -> JsonObject:
     if old is not None and isinstance(old.raw.value, dict):
         if group == old.group:
             return old.raw.value
-        document, before = old.raw.value, old.group if type(old.group) is type(group) else None
+        before = old.group if type(old.group) is type(group) else None
+        written = _fields(group, before, old.raw.value)
     else:
-        document, before = {}, None
-    written = _fields(group, before, document, keep=("agents", "mode", "agent"))
+        written = _fields(group, None, None, ("agents", "mode", "agent"))
     if isinstance(group, AgentGroup):
         old_entries = _old_entries(old) if old is not None else {}
         written["agents"] = [_entry(entry, old_entries) for entry in group.agents]
@@ -215,26 +217,29 @@ def _entry(entry: AgentEntry, old: _OldEntries) -> JsonValue:
         if before == entry:
             return raw
         if isinstance(raw, dict):
-            return _fields(entry, before, raw, keep=("agent",))
+            return _fields(entry, before, raw)
     if entry == AgentEntry(agent=entry.agent):
         return entry.agent
-    return _fields(entry, None, {}, keep=("agent",))
+    return _fields(entry, None, None)
 
 
 # --- fields -------------------------------------------------------------------------------------------
 
 
 def _fields(
-    model: BaseModel, before: BaseModel | None, document: Mapping[str, JsonValue], keep: tuple[str, ...]
+    model: BaseModel,
+    before: BaseModel | None,
+    document: Mapping[str, JsonValue] | None,
+    always: tuple[str, ...] = (),
 ) -> JsonObject:
     """A model as an object in the form of `document`, which `before` was read from.
 
-    Fields at their default are left out, unless the document has them or (where there is no document) they
-    are in `keep`.
+    Fields at their default are left out, unless the document has them or (where there is none) they are in
+    `always`.
     """
     extra: dict[str, JsonValue] = model.model_extra or {}
     written: JsonObject = {}
-    for key, value in document.items():
+    for key, value in (document or {}).items():
         if key in type(model).model_fields:
             now = getattr(model, key)
             if before is not None and _is_same(now, getattr(before, key)):
@@ -245,10 +250,10 @@ def _fields(
             written[key] = extra[key]
         elif key in SINGULAR_KEYS.values() and isinstance(model, Workflow):
             written[key] = value
-    for key in _missing_fields(model, document, keep if not document else ()):
+    for key in _missing_fields(model, document or {}, always if document is None else ()):
         value = _field_value(getattr(model, key), None, None)
         written = _inserted(written, key, value, list(type(model).model_fields))
-    return written | {key: value for key, value in extra.items() if key not in document}
+    return written | {key: value for key, value in extra.items() if key not in written}
 
 
 def _is_same(one: object, other: object) -> bool:
@@ -259,13 +264,13 @@ def _is_same(one: object, other: object) -> bool:
 
 
 def _missing_fields(
-    model: BaseModel, document: Mapping[str, JsonValue], keep: tuple[str, ...]
+    model: BaseModel, document: Mapping[str, JsonValue], always: tuple[str, ...]
 ) -> Iterator[str]:
     for key, info in type(model).model_fields.items():
         if key in document or SINGULAR_KEYS.get(key) in document:
             continue
         if (
-            key in keep
+            key in always
             or info.is_required()
             or getattr(model, key) != info.get_default(call_default_factory=True)
         ):
@@ -289,8 +294,8 @@ def _field_of(key: str) -> str:
 def _field_value(value: object, before: object, raw: JsonValue) -> JsonValue:
     """A field's value as JSON. `before`, `raw`: what the old file had, for objects inside."""
     if isinstance(value, BaseModel):
-        document = raw if isinstance(raw, dict) else {}
-        return _fields(value, before if isinstance(before, BaseModel) else None, document, keep=())
+        document = raw if isinstance(raw, dict) else None
+        return _fields(value, before if isinstance(before, BaseModel) else None, document)
     if isinstance(value, Enum):
         return str(value.value)
     if isinstance(value, float) and value.is_integer():
