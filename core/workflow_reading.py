@@ -159,7 +159,7 @@ class _Reader:
         if mode is None and "agents" not in raw.value:
             self._shapeless(raw)
             return None
-        if mode is not None and mode not in GROUP_MODES:
+        if "mode" in raw.value and mode not in GROUP_MODES:
             self._error(
                 (*raw.path, "mode"),
                 f"mode must be one of {_listed(GROUP_MODES)}, not {_shown(mode)}.",
