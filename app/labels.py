@@ -1,0 +1,100 @@
+"""Small labels that follow the theme: sections, quiet text, numbers that do not jump, names that are cut."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRect, QSize, Qt
+from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPaintEvent, QPalette
+from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QWidget
+
+from app.theme import TextSize, font, theme
+
+
+class SectionLabel(QLabel):
+    """A small label in capitals over a section."""
+
+    def __init__(self, text: str, parent: QWidget | None = None) -> None:
+        super().__init__(text.upper(), parent)
+        label_font = font(TextSize.LABEL, bold=True)
+        label_font.setLetterSpacing(QFont.SpacingType.AbsoluteSpacing, 0.6)
+        self.setFont(label_font)
+        self.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+
+
+class QuietLabel(QLabel):
+    """Secondary text."""
+
+    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(text, parent)
+        self.setFont(font())
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+
+
+class NumberLabel(QLabel):
+    """A live number with its words: digits of one width, and a width that only grows, so nothing jumps."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setFont(font(tabular=True))
+        self.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.hide()
+
+    def show_text(self, text: str) -> None:
+        """Show these words; none: take no room."""
+        if text == self.text():
+            return
+        self.setText(text)
+        self.setMinimumWidth(max(self.minimumWidth(), self.sizeHint().width()) if text else 0)
+        self.setVisible(bool(text))
+
+
+class ElidedLabel(QWidget):
+    """One line of text that is cut in the middle where there is no room, with the whole as tool tip."""
+
+    def __init__(self, text: str = "", *, bold: bool = False, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._text = text
+        self.setFont(font(TextSize.TITLE, bold=True) if bold else font())
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+
+    @property
+    def text(self) -> str:
+        """The whole text."""
+        return self._text
+
+    def set_text(self, text: str) -> None:
+        """Show another text."""
+        if text != self._text:
+            self._text = text
+            self.setAccessibleName(text)
+            self.setToolTip(text)
+            self.updateGeometry()
+            self.update()
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        metrics = QFontMetrics(self.font())
+        return QSize(metrics.horizontalAdvance(self._text) + 2, metrics.height() + 4)
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        return QSize(min(80, self.sizeHint().width()), self.sizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        del event
+        painter = QPainter(self)
+        painter.setPen(theme().color("text"))
+        metrics = QFontMetrics(self.font())
+        text = metrics.elidedText(self._text, Qt.TextElideMode.ElideMiddle, self.width())
+        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
+
+
+class Line(QFrame):
+    """A hairline between regions."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setFixedHeight(1)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        del event
+        QPainter(self).fillRect(QRect(0, 0, self.width(), 1), theme().color("line"))

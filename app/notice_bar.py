@@ -1,0 +1,172 @@
+"""Bars in place that say what happened and what can be done, and block nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from PySide6.QtCore import QRectF, QSize, Qt, Slot
+from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+
+from app.buttons import Button, ButtonLook
+from app.theme import GRID, font, paint_icon, theme
+
+_MOST_LINES = 6
+_ICON = 16
+_LEFT = 3 * GRID
+
+
+class Tone(StrEnum):
+    """What kind of news it is."""
+
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+_ICONS = {Tone.INFO: "info", Tone.WARNING: "triangle-alert", Tone.ERROR: "circle-alert"}
+_COLORS = {Tone.INFO: "accent", Tone.WARNING: "other", Tone.ERROR: "failed"}
+
+
+@dataclass(frozen=True, slots=True)
+class NoticeAction:
+    """A button of a notice. The notice goes when it is pressed, unless `stays`."""
+
+    text: str
+    run: Callable[[], object]
+    stays: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """What a bar says: a sentence, further lines (such as problems with their places), and what to do."""
+
+    text: str
+    tone: Tone = Tone.INFO
+    lines: tuple[str, ...] = ()
+    actions: tuple[NoticeAction, ...] = ()
+    dismissible: bool = True
+
+
+class NoticeBar(QWidget):
+    """One notice. Its text can be selected and copied."""
+
+    def __init__(self, notice: Notice, on_dismiss: Callable[[], None], parent: QWidget) -> None:
+        super().__init__(parent)
+        self.notice = notice
+        self._on_dismiss = on_dismiss
+        self.setAccessibleName(notice.text)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(_LEFT + _ICON + 8, 6, 8, 6)
+        layout.setSpacing(8)
+        texts = QVBoxLayout()
+        texts.setSpacing(2)
+        self.label = _text_label(notice.text, bold=bool(notice.lines), parent=self)
+        texts.addWidget(self.label)
+        shown = notice.lines[:_MOST_LINES]
+        if len(notice.lines) > len(shown):
+            shown = (*shown, self.tr("and {0} more").format(len(notice.lines) - len(shown)))
+        if shown:
+            texts.addWidget(_text_label("\n".join(shown), bold=False, parent=self))
+        layout.addLayout(texts, 1)
+        self.buttons: dict[str, Button] = {}
+        for action in notice.actions:
+            self._add_button(action)
+        if notice.lines:
+            self._add_button(NoticeAction(self.tr("Copy"), self._copy, stays=True))
+        if notice.dismissible:
+            close = Button("", ButtonLook.FLAT, "x", self)
+            close.setAccessibleName(self.tr("Dismiss"))
+            close.setToolTip(self.tr("Dismiss"))
+            close.clicked.connect(self.dismiss)
+            layout.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
+            self.buttons[""] = close
+
+    def _add_button(self, action: NoticeAction) -> None:
+        button = Button(action.text, ButtonLook.LINK, "", self)
+        box = self.layout()
+        assert isinstance(box, QHBoxLayout)
+        box.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+        self.buttons[action.text] = button
+        # Gone first: what the action does may show the next notice under the same name.
+        button.clicked.connect(lambda: (action.stays or self.dismiss(), action.run()))
+
+    @Slot()
+    def dismiss(self) -> None:
+        """The user has read it."""
+        self._on_dismiss()
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText("\n".join((self.notice.text, *self.notice.lines)))
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        del event
+        colors = theme()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        info = self.notice.tone is Tone.INFO
+        painter.fillRect(self.rect(), colors.color("accent_soft" if info else "raised"))
+        tone = colors.color(_COLORS[self.notice.tone])
+        painter.fillRect(0, 0, 3, self.height(), tone)
+        painter.fillRect(0, self.height() - 1, self.width(), 1, colors.color("line"))
+        paint_icon(painter, _ICONS[self.notice.tone], QRectF(_LEFT, 12, _ICON, _ICON), tone)
+
+
+def _text_label(text: str, *, bold: bool, parent: QWidget) -> QLabel:
+    label = QLabel(text, parent)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setFont(font(bold=bold))
+    label.setWordWrap(True)
+    label.setMinimumHeight(28 if bold or "\n" not in text else 0)
+    label.setTextInteractionFlags(
+        Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+    )
+    # Keyboard selection takes the focus by a click only: the buttons come first with Tab.
+    label.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+    return label
+
+
+class NoticeArea(QWidget):
+    """Notices below each other, at most one of a name."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._bars: dict[str, NoticeBar] = {}
+        self._rows = QVBoxLayout(self)
+        self._rows.setContentsMargins(0, 0, 0, 0)
+        self._rows.setSpacing(0)
+        self.hide()
+
+    def tell(self, name: str, notice: Notice) -> NoticeBar:
+        """Show a notice; an older one of this name goes."""
+        self.dismiss(name)
+        bar = NoticeBar(notice, lambda: self.dismiss(name), self)
+        self._bars[name] = bar
+        self._rows.addWidget(bar)
+        bar.show()
+        self.show()
+        return bar
+
+    def dismiss(self, name: str) -> None:
+        """Take a notice away, if it is there."""
+        bar = self._bars.pop(name, None)
+        if bar is not None:
+            self._rows.removeWidget(bar)
+            bar.hide()
+            bar.deleteLater()
+        self.setVisible(bool(self._bars))
+
+    def bar(self, name: str) -> NoticeBar | None:
+        """The notice of this name, if it is there."""
+        return self._bars.get(name)
+
+    @property
+    def names(self) -> Sequence[str]:
+        """What is shown, from top to bottom."""
+        return tuple(self._bars)
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        return QSize(400, super().sizeHint().height())

@@ -1,0 +1,163 @@
+"""How and why a run ended, in words a person understands."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF, Qt, Signal, Slot
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
+
+from app.buttons import Button, ButtonLook
+from app.labels import QuietLabel
+from app.theme import font, mono_font, paint_icon, theme
+from core.events import RunStatus
+from core.progress import RunProgress, TurnProgress, cost_words, duration_words
+
+_ICON = 18
+_LEFT = 12
+
+_ICONS = {
+    RunStatus.COMPLETED: "circle-check",
+    RunStatus.ENDED: "circle-pause",
+    RunStatus.STOPPED: "circle-stop",
+    RunStatus.FAILED: "circle-alert",
+}
+_COLORS = {
+    RunStatus.COMPLETED: "succeeded",
+    RunStatus.ENDED: "other",
+    RunStatus.STOPPED: "quiet",
+    RunStatus.FAILED: "failed",
+}
+
+
+class RunBanner(QWidget):
+    """The end of a run, and what to do next.
+
+    Signals: `folder_requested()`; `failed_turn_requested(str)` with a turn's id; `run_again_requested()`;
+    `dismissed()`.
+    """
+
+    folder_requested = Signal()
+    failed_turn_requested = Signal(str)
+    run_again_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._status = RunStatus.COMPLETED
+        self._failed = ""
+        self.title = QLabel(self)
+        self.title.setTextFormat(Qt.TextFormat.PlainText)
+        self.title.setFont(font(bold=True))
+        self.title.setWordWrap(True)
+        self.title.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.facts = QuietLabel("", self)
+        self.facts.setFont(font(tabular=True))
+        self.facts.setWordWrap(True)
+        self.failed_button = Button(self.tr("Show failed agent"), ButtonLook.OUTLINED, "", self)
+        self.again_button = Button(self.tr("Run again"), ButtonLook.OUTLINED, "rotate-ccw", self)
+        self.folder_button = Button(self.tr("Open run folder"), ButtonLook.OUTLINED, "folder-open", self)
+        self.details_button = Button(self.tr("Details"), ButtonLook.LINK, "", self)
+        self.details_button.setCheckable(True)
+        self.details = QPlainTextEdit(self)
+        self.details.setReadOnly(True)
+        self.details.setFrameShape(QFrame.Shape.NoFrame)
+        self.details.setFont(mono_font())
+        self.details.setFixedHeight(140)
+        self.details.setAccessibleName(self.tr("Details of what failed"))
+        self.details.hide()
+        self._arrange()
+        self.failed_button.clicked.connect(self._show_failed)
+        self.again_button.clicked.connect(self.run_again_requested)
+        self.folder_button.clicked.connect(self.folder_requested)
+        self.details_button.toggled.connect(self.details.setVisible)
+        self.hide()
+
+    def _arrange(self) -> None:
+        buttons = QHBoxLayout()
+        buttons.setSpacing(8)
+        for button in (self.failed_button, self.again_button, self.folder_button, self.details_button):
+            buttons.addWidget(button)
+        buttons.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(_LEFT + _ICON + 10, 10, 12, 11)
+        layout.setSpacing(4)
+        layout.addWidget(self.title)
+        layout.addWidget(self.facts)
+        layout.addSpacing(4)
+        layout.addLayout(buttons)
+        layout.addWidget(self.details)
+
+    def show_end(self, progress: RunProgress) -> None:
+        """Say how the run ended; hidden while it has not."""
+        if progress.status is None:
+            self.hide()
+            return
+        self._status = progress.status
+        message = progress.message or self._default_message(progress.status)
+        self.title.setText(message)
+        self.setAccessibleName(message)
+        self.facts.setText(" · ".join(self._facts(progress)))
+        failed = progress.failed_turns
+        self._failed = failed[-1].id if failed else ""
+        self.failed_button.setVisible(bool(failed))
+        if failed:
+            self.failed_button.setText(self.tr("Show {0}").format(failed[-1].title.replace("&", "&&")))
+        details = _details(progress, failed)
+        self.details.setPlainText(details)
+        self.details_button.setVisible(bool(details))
+        self.details_button.setChecked(False)
+        self.show()
+        self.update()
+
+    def _facts(self, progress: RunProgress) -> list[str]:
+        facts = [duration_words(progress.seconds(progress.finished or 0.0))]
+        if progress.iteration:
+            words = self.tr("{0} iteration") if progress.iteration == 1 else self.tr("{0} iterations")
+            facts.append(words.format(progress.iteration))
+        spent = progress.spent
+        if spent.usage.total_tokens:
+            facts.append(self.tr("{0} tokens").format(f"{spent.usage.total_tokens:,}"))
+        if cost_words(spent):
+            facts.append(cost_words(spent))
+        if progress.conflicts:
+            count = len(progress.conflicts)
+            words = self.tr("{0} conflict") if count == 1 else self.tr("{0} conflicts")
+            facts.append(words.format(count))
+        return facts
+
+    def _default_message(self, status: RunStatus) -> str:
+        return {
+            RunStatus.COMPLETED: self.tr("The run is complete."),
+            RunStatus.ENDED: self.tr("The run ended before it was complete."),
+            RunStatus.STOPPED: self.tr("You stopped the run."),
+            RunStatus.FAILED: self.tr("The run failed."),
+        }[status]
+
+    @Slot()
+    def _show_failed(self) -> None:
+        if self._failed:
+            self.failed_turn_requested.emit(self._failed)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        del event
+        colors = theme()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.fillRect(self.rect(), colors.color("surface"))
+        tone = colors.color(_COLORS[self._status])
+        painter.fillRect(0, 0, 3, self.height(), tone)
+        painter.fillRect(0, self.height() - 1, self.width(), 1, colors.color("line"))
+        paint_icon(painter, _ICONS[self._status], QRectF(_LEFT, 10, _ICON, _ICON), tone)
+
+
+def _details(progress: RunProgress, failed: list[TurnProgress]) -> str:
+    """What is one click away: codes and raw messages."""
+    parts: list[str] = []
+    for turn in failed:
+        lines = [f"{turn.title}: {turn.message}", *(text for text in (turn.reason, turn.detail) if text)]
+        parts.append("\n".join(lines))
+    warnings = [note.message for note in progress.notes if note.warning]
+    if warnings:
+        parts.append("\n".join(warnings))
+    if parts and progress.termination_reason:
+        parts.insert(0, progress.termination_reason)
+    return "\n\n".join(parts)

@@ -1,0 +1,97 @@
+"""Questions of a run, in place: the turn waits for the answer, nothing else does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QRectF, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from app.buttons import Button, ButtonLook
+from app.theme import font, paint_icon, theme
+from core.engine import Answer
+from core.progress import TurnProgress
+
+_ICON = 16
+
+
+class QuestionRow(QWidget):
+    """What one turn asks, with the answers as buttons."""
+
+    def __init__(self, turn: TurnProgress, parent: QuestionBar) -> None:
+        super().__init__(parent)
+        self.text = turn.question
+        self.setAccessibleName(turn.question)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(12 + _ICON + 8, 6, 12, 6)
+        layout.setSpacing(8)
+        label = QLabel(turn.question, self)
+        label.setTextFormat(Qt.TextFormat.PlainText)
+        label.setFont(font(bold=True))
+        label.setWordWrap(True)
+        layout.addWidget(label, 1)
+        self.buttons: dict[Answer, Button] = {}
+        for answer, text, tip in (
+            (Answer.RETRY, self.tr("Try again"), self.tr("Start {0} again from the beginning.")),
+            (Answer.CONTINUE, self.tr("Go on without it"), self.tr("The run goes on as if {0} had no news.")),
+            (Answer.ABORT, self.tr("End the run"), self.tr("Everything that is finished is kept.")),
+        ):
+            button = Button(text, ButtonLook.OUTLINED, "", self)
+            button.setToolTip(tip.format(turn.label))
+            button.clicked.connect(lambda _=False, answer=answer: parent.answer(turn.id, answer))
+            layout.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+            self.buttons[answer] = button
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        del event
+        colors = theme()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.fillRect(self.rect(), colors.color("raised"))
+        painter.fillRect(0, 0, 3, self.height(), colors.color("failed"))
+        painter.fillRect(0, self.height() - 1, self.width(), 1, colors.color("line"))
+        paint_icon(painter, "circle-alert", QRectF(12, 12, _ICON, _ICON), colors.color("failed"))
+
+
+class QuestionBar(QWidget):
+    """All open questions, one row each.
+
+    Signals: `answered(str, Answer)` with a turn's id.
+    """
+
+    answered = Signal(str, object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.rows: dict[str, QuestionRow] = {}
+        self._layout = QVBoxLayout(self)
+        self._layout.setContentsMargins(0, 0, 0, 0)
+        self._layout.setSpacing(0)
+        self.hide()
+
+    def show_questions(self, turns: Sequence[TurnProgress]) -> None:
+        """Show the questions of these turns; others were answered."""
+        asked = {turn.id: turn for turn in turns}
+        for turn_id, row in list(self.rows.items()):
+            if turn_id not in asked or asked[turn_id].question != row.text:
+                self._drop(turn_id)
+        for turn_id, turn in asked.items():
+            if turn_id not in self.rows:
+                row = self.rows[turn_id] = QuestionRow(turn, self)
+                self._layout.addWidget(row)
+                row.show()
+        self.setVisible(bool(self.rows))
+
+    def answer(self, turn: str, answer: Answer) -> None:
+        """The user decided. The row stays, switched off, until the run says that it goes on."""
+        row = self.rows.get(turn)
+        if row is not None:
+            row.setEnabled(False)
+            self.answered.emit(turn, answer)
+
+    def _drop(self, turn: str) -> None:
+        row = self.rows.pop(turn)
+        self._layout.removeWidget(row)
+        row.hide()
+        row.deleteLater()

@@ -1,0 +1,92 @@
+"""The right of the window while a run goes on and after it: strip, questions, banner, tabs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QUrl, Signal, Slot
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
+
+from app.run_view.banner import RunBanner
+from app.run_view.question_bar import QuestionBar
+from app.run_view.strip import AgentStrip
+from app.run_view.tabs import RunTabs
+from core.events import Event, RunFinished, RunStarted
+from core.progress import RunProgress
+
+
+class RunView(QWidget):
+    """Shows a run through its `RunProgress`, which the window keeps.
+
+    Signals: `run_again_requested()`; `stop_turn_requested(str)`; `answered(str, Answer)` with a turn's id;
+    `message(str)`: a sentence for the status line.
+    """
+
+    run_again_requested = Signal()
+    stop_turn_requested = Signal(str)
+    answered = Signal(str, object)
+    message = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._progress = RunProgress()
+        self.banner = RunBanner(self)
+        self.strip = AgentStrip(self)
+        self.questions = QuestionBar(self)
+        self.tabs = RunTabs(self)
+        self.splitter = QSplitter(Qt.Orientation.Vertical, self)
+        self.splitter.setHandleWidth(1)
+        self.splitter.setChildrenCollapsible(False)
+        self.splitter.addWidget(self.tabs)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        for widget in (self.banner, self.strip, self.questions):
+            layout.addWidget(widget)
+        layout.addWidget(self.splitter, 1)
+        self.setMinimumWidth(280)
+        self.banner.run_again_requested.connect(self.run_again_requested)
+        self.banner.failed_turn_requested.connect(self.tabs.show_turn)
+        self.banner.folder_requested.connect(self.open_folder)
+        self.strip.opened.connect(self.tabs.show_turn)
+        self.strip.stop_requested.connect(self.stop_turn_requested)
+        self.strip.more_requested.connect(self.tabs.open_list)
+        self.questions.answered.connect(self.answered)
+        self.tabs.stop_requested.connect(self.stop_turn_requested)
+        self.tabs.message.connect(self.message)
+
+    def add_bottom_panel(self, panel: QWidget) -> None:
+        """A panel below the tabs, such as a timeline."""
+        self.splitter.addWidget(panel)
+        self.splitter.setStretchFactor(0, 1)
+
+    def begin(self, progress: RunProgress) -> None:
+        """Show another run."""
+        self._progress = progress
+        self.banner.show_end(progress)
+        self.questions.show_questions(())
+        self.strip.show_turns((), 0.0, None)
+        self.tabs.begin(progress)
+
+    def take(self, events: Sequence[Event], now: float) -> None:
+        """These events were just applied to the progress."""
+        if any(isinstance(event, RunStarted) for event in events):
+            self.banner.show_end(self._progress)
+        self.tabs.refresh(now)
+        self.questions.show_questions(self._progress.questions)
+        self.tick(now)
+        if any(isinstance(event, RunFinished) for event in events):
+            self.banner.show_end(self._progress)
+
+    def tick(self, now: float) -> None:
+        """Time went on; at most four times a second."""
+        progress = self._progress
+        self.strip.show_turns(progress.running_turns, now, progress.max_retries)
+
+    @Slot()
+    def open_folder(self) -> None:
+        """Open the run folder in the desktop's file manager."""
+        if self._progress.folder:
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(Path(self._progress.folder))))

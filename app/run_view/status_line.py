@@ -1,0 +1,233 @@
+"""The status line: the run in one line while it goes on, what is ready while it does not."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF, QSize, QTimer, Signal, Slot
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
+
+from app.buttons import Button, ButtonLook
+from app.labels import NumberLabel, QuietLabel
+from app.theme import font, theme
+from core.events import RunStatus, StopKind
+from core.progress import RunProgress, cost_words, dollar_words, duration_words, phase_words
+
+_HEIGHT = 28
+_SAY_MS = 6000
+
+
+class BudgetBar(QWidget):
+    """How much of the budget is used up."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.share = 0.0
+        self.setFixedSize(QSize(96, 6))
+        self.hide()
+
+    def show_share(self, share: float) -> None:
+        """Show this part, 0 to 1 (more is full)."""
+        self.share = min(1.0, max(0.0, share))
+        self.setAccessibleName(self.tr("{0} % of the budget").format(round(share * 100)))
+        self.setVisible(True)
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        del event
+        colors = theme()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(colors.color("line"))
+        painter.setBrush(colors.color("line"))
+        box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
+        painter.drawRoundedRect(box, 2.5, 2.5)
+        tone = colors.color("failed" if self.share >= 0.8 else "succeeded")
+        painter.setPen(tone)
+        painter.setBrush(tone)
+        if self.share > 0:
+            width = max(box.height(), box.width() * self.share)
+            painter.drawRoundedRect(QRectF(box.left(), box.top(), width, box.height()), 2.5, 2.5)
+
+
+class _Light(QWidget):
+    """A dot and a word: whether something is going on."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.text = ""
+        self._token = "quiet"
+        self._dot = False
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
+
+    def show_word(self, text: str, token: str, *, dot: bool) -> None:
+        """Show a word in a colour of the theme."""
+        if (text, token, dot) != (self.text, self._token, self._dot):
+            self.text, self._token, self._dot = text, token, dot
+            self.setAccessibleName(text)
+            self.updateGeometry()
+            self.update()
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        return QSize(self.fontMetrics().horizontalAdvance(self.text) + (16 if self._dot else 2), _HEIGHT - 4)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        del event
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        tone = theme().color(self._token)
+        left = 0
+        middle = self.height() / 2
+        if self._dot:
+            painter.setPen(tone)
+            painter.setBrush(tone)
+            painter.drawEllipse(QRectF(1, middle - 4, 8, 8))
+            left = 15
+        painter.setPen(tone)
+        metrics = self.fontMetrics()
+        painter.drawText(left, int(middle + (metrics.ascent() - metrics.descent()) / 2), self.text)
+
+
+class StatusLine(QWidget):
+    """One line at the bottom of the window.
+
+    Signals: `problems_requested()` when the number of problems is clicked.
+    """
+
+    problems_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.light = _Light(self)
+        self.light.setFont(font())
+        self.place = QuietLabel("", self)
+        self.running = NumberLabel(self)
+        self.elapsed = NumberLabel(self)
+        self.tokens = NumberLabel(self)
+        self.cost = NumberLabel(self)
+        self.budget = BudgetBar(self)
+        self.backend = QuietLabel("", self)
+        self.problems = Button("", ButtonLook.LINK, "", self)
+        self.problems.clicked.connect(self.problems_requested)
+        self.said = QuietLabel("", self)
+        for label in (self.running, self.elapsed, self.tokens, self.cost):
+            label.setForegroundRole(self.place.foregroundRole())
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(12, 1, 12, 0)
+        layout.setSpacing(18)
+        for widget in (self.light, self.place, self.running, self.elapsed, self.tokens):
+            layout.addWidget(widget)
+        money = QHBoxLayout()
+        money.setSpacing(6)
+        money.addWidget(self.cost)
+        money.addWidget(self.budget)
+        layout.addLayout(money)
+        layout.addWidget(self.backend)
+        layout.addWidget(self.problems)
+        layout.addWidget(self.said, 1)
+        self.said.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        layout.addStretch(0)
+        self.setFixedHeight(max(_HEIGHT, self.fontMetrics().height() + 10))
+        self._forget = QTimer(self)
+        self._forget.setSingleShot(True)
+        self._forget.setInterval(_SAY_MS)
+        self._forget.timeout.connect(self.said.clear)
+        self.show_idle(None, 0)
+        self.show_problems(0, 0)
+
+    # --- what is shown ---------------------------------------------------------------------------------
+
+    def show_progress(self, progress: RunProgress, now: float) -> None:
+        """The run as it is; call it at most four times a second."""
+        if progress.stopping is None:
+            word = self.tr("Running")
+        elif progress.stopping is StopKind.NOW:
+            word = self.tr("Stopping")
+        else:
+            word = self.tr("Stopping after the running agents")
+        questions = len(progress.questions)
+        if questions:
+            self.light.show_word(self.tr("Needs your answer"), "failed", dot=True)
+        else:
+            self.light.show_word(word, "accent", dot=True)
+        self._show_place(phase_words(progress))
+        count = len(progress.running_turns)
+        self.running.show_text(self.tr("{0} running").format(count) if count else "")
+        self._show_numbers(progress, now)
+
+    def show_idle(self, progress: RunProgress | None, now: float) -> None:
+        """No run goes on; `progress`: the last one, whose numbers stay."""
+        self.running.show_text("")
+        status = progress.status if progress is not None else None
+        if progress is None or status is None:
+            self.light.show_word(self.tr("Ready"), "quiet", dot=False)
+            self._show_place("")
+            for label in (self.elapsed, self.tokens, self.cost):
+                label.show_text("")
+            self.budget.hide()
+            return
+        word, token = {
+            RunStatus.COMPLETED: (self.tr("Completed"), "succeeded"),
+            RunStatus.ENDED: (self.tr("Ended"), "other"),
+            RunStatus.STOPPED: (self.tr("Stopped"), "quiet"),
+            RunStatus.FAILED: (self.tr("Failed"), "failed"),
+        }[status]
+        self.light.show_word(word, token, dot=True)
+        iterations = progress.iteration
+        words = self.tr("{0} iteration") if iterations == 1 else self.tr("{0} iterations")
+        self._show_place(words.format(iterations) if iterations else "")
+        self._show_numbers(progress, now)
+
+    def show_starting(self) -> None:
+        """Run was pressed; the plan is being made."""
+        self.show_idle(None, 0)
+        self.light.show_word(self.tr("Starting"), "accent", dot=True)
+
+    def show_problems(self, errors: int, warnings: int) -> None:
+        """How much is wrong with the workflow."""
+        count = errors + warnings
+        words = self.tr("{0} problem") if count == 1 else self.tr("{0} problems")
+        self.problems.setText(words.format(count) if count else "")
+        self.problems.setVisible(count > 0)
+
+    def show_backend(self, text: str) -> None:
+        """Which agent CLI there is, such as `opencode 1.18.33`."""
+        self.backend.setText(text)
+        self.backend.setVisible(bool(text))
+
+    @Slot(str)
+    def say(self, text: str) -> None:
+        """A sentence that goes by itself."""
+        self.said.setText(text)
+        self._forget.start()
+
+    def _show_place(self, text: str) -> None:
+        self.place.setText(text)
+        self.place.setVisible(bool(text))
+
+    def _show_numbers(self, progress: RunProgress, now: float) -> None:
+        self.elapsed.show_text(duration_words(progress.seconds(now)))
+        spent = progress.spent
+        tokens = spent.usage.total_tokens
+        limit, cap = progress.budget.max_tokens, progress.budget.max_cost_usd
+        if limit:
+            text = self.tr("{0} of {1} tokens").format(f"{tokens:,}", f"{limit:,}")
+        else:
+            text = self.tr("{0} tokens").format(f"{tokens:,}")
+        self.tokens.show_text(text if tokens or limit else "")
+        cost = cost_words(spent)
+        if cap:
+            cost = self.tr("{0} of {1}").format(cost or dollar_words(0.0), dollar_words(cap))
+        self.cost.show_text(cost)
+        shares = [tokens / limit] if limit else []
+        if cap:
+            shares.append((spent.usage.cost_usd or 0.0) / cap)
+        if shares:
+            self.budget.show_share(max(shares))
+        else:
+            self.budget.hide()
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        del event
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), theme().color("surface"))
+        painter.fillRect(0, 0, self.width(), 1, theme().color("line"))

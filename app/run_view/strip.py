@@ -1,0 +1,238 @@
+"""The strip of running agents: one pill each, with what one wants to know at a glance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QFontMetrics,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QAbstractButton, QMenu, QSizePolicy, QWidget
+
+from app.buttons import Button, ButtonLook
+from app.theme import STATUS_ICONS, font, icon, paint_icon, theme
+from core.events import TurnStatus
+from core.progress import TurnProgress, activity_words, duration_words
+
+_HEIGHT = 26
+_GAP = 8
+_MARGIN = 12
+_TOP = 8
+_ICON = 14
+_PADDING = 10
+_STOP_ROOM = 18
+_ROWS = 2
+_NAME_ROOM = 220
+
+
+class TurnPill(QAbstractButton):
+    """One running agent: a click opens its tab.
+
+    Signals: `stop_requested()` from the small square at its end, the Delete key or the context menu.
+    """
+
+    stop_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._name = ""
+        self._facts = ""
+        self._asks = False
+        self._over_stop = False
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setMouseTracking(True)
+
+    @property
+    def facts(self) -> str:
+        """What it says behind the name."""
+        return self._facts
+
+    def show_turn(self, turn: TurnProgress, now: float, max_retries: int | None) -> bool:
+        """Show how the turn is; gives whether the pill needs other room."""
+        facts = " · ".join((duration_words(turn.seconds(now) or 0), *activity_words(turn, now, max_retries)))
+        if (turn.label, facts, bool(turn.question)) == (self._name, self._facts, self._asks):
+            return False
+        before = self.sizeHint()
+        self._name, self._facts, self._asks = turn.label, facts, bool(turn.question)
+        self.setAccessibleName(self.tr("{0}, running, {1}").format(turn.label, facts))
+        self.setToolTip(self.tr("{0} · {1}\nClick to watch it. Delete stops it.").format(turn.title, facts))
+        self.update()
+        return self.sizeHint() != before
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        width = _PADDING + _ICON + 8 + self._name_width() + 8
+        width += QFontMetrics(font(tabular=True)).horizontalAdvance(self._facts) + _STOP_ROOM + 6
+        return QSize(width, max(_HEIGHT, QFontMetrics(font()).height() + 8))
+
+    def _name_width(self) -> int:
+        return min(_NAME_ROOM, QFontMetrics(font(bold=True)).horizontalAdvance(self._name) + 1)
+
+    def _stop_box(self) -> QRectF:
+        return QRectF(self.width() - _STOP_ROOM - 4, (self.height() - 12) / 2, 12, 12)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        del event
+        colors = theme()
+        tone = colors.color("failed" if self._asks else "accent")
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
+        painter.setPen(QPen(tone, 2 if self.hasFocus() else 1))
+        lit = self.underMouse() or self.hasFocus()
+        painter.setBrush(colors.color("accent_soft" if lit else "surface"))
+        painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), box.height() / 2, box.height() / 2)
+        middle = self.height() / 2
+        name = "circle-alert" if self._asks else STATUS_ICONS[TurnStatus.RUNNING]
+        paint_icon(painter, name, QRectF(_PADDING, middle - _ICON / 2, _ICON, _ICON), tone)
+        left = _PADDING + _ICON + 8
+        flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
+        painter.setFont(font(bold=True))
+        painter.setPen(colors.color("text"))
+        width = self._name_width()
+        shown = QFontMetrics(font(bold=True)).elidedText(self._name, Qt.TextElideMode.ElideMiddle, width)
+        painter.drawText(QRectF(left, 0, width, self.height()), flags, shown)
+        left += width + 8
+        painter.setFont(font(tabular=True))
+        painter.setPen(tone if self._asks else colors.color("quiet"))
+        painter.drawText(QRectF(left, 0, self.width() - left, self.height()), flags, self._facts)
+        if lit:
+            token = "failed" if self._over_stop else "quiet"
+            paint_icon(painter, "square", self._stop_box(), colors.color(token))
+
+    # --- stopping it -----------------------------------------------------------------------------------
+
+    def _on_stop(self, where: QPointF) -> bool:
+        return self._stop_box().adjusted(-5, -6, 8, 6).contains(where)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        over = self._on_stop(event.position())
+        if over != self._over_stop:
+            self._over_stop = over
+            self.update()
+        super().mouseMoveEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        if self.isDown() and self._on_stop(event.position()):
+            self.setDown(False)
+            self.stop_requested.emit()
+            event.accept()
+            return
+        super().mouseReleaseEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        if event.key() == Qt.Key.Key_Delete:
+            self.stop_requested.emit()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.click()
+        else:
+            super().keyPressEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:  # noqa: N802
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction(icon("eye", "quiet"), self.tr("Watch it")).triggered.connect(self.click)
+        stop = menu.addAction(icon("circle-stop", "quiet"), self.tr("Stop this agent"))
+        stop.triggered.connect(self.stop_requested)
+        menu.popup(event.globalPos())
+
+
+class AgentStrip(QWidget):
+    """Pills of all running agents in two rows at most; the rest is behind "+3 more".
+
+    Signals: `opened(str)` and `stop_requested(str)` with a turn's id; `more_requested()`.
+    """
+
+    opened = Signal(str)
+    stop_requested = Signal(str)
+    more_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.pills: dict[str, TurnPill] = {}
+        self._more = Button("", ButtonLook.LINK, "", self)
+        self._more.clicked.connect(self.more_requested)
+        self._more.hide()
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName(self.tr("Running agents"))
+        self.hide()
+
+    def show_turns(self, turns: Sequence[TurnProgress], now: float, max_retries: int | None) -> None:
+        """Show these running turns; pills of others go."""
+        current = {turn.id for turn in turns}
+        changed = list(self.pills) != [turn.id for turn in turns]
+        for gone in [turn for turn in self.pills if turn not in current]:
+            pill = self.pills.pop(gone)
+            pill.hide()
+            pill.deleteLater()
+        for turn in turns:
+            changed |= self._pill(turn.id).show_turn(turn, now, max_retries)
+        if changed:
+            self.pills = {turn.id: self.pills[turn.id] for turn in turns}
+            self._arrange()
+        self.setVisible(bool(turns))
+
+    def _pill(self, turn: str) -> TurnPill:
+        pill = self.pills.get(turn)
+        if pill is None:
+            pill = self.pills[turn] = TurnPill(self)
+            pill.setObjectName(turn)
+            pill.clicked.connect(self._open)
+            pill.stop_requested.connect(self._stop)
+        return pill
+
+    @Slot()
+    def _open(self) -> None:
+        self.opened.emit(self.sender().objectName())
+
+    @Slot()
+    def _stop(self) -> None:
+        self.stop_requested.emit(self.sender().objectName())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """Pills from left to right; what does not fit into the last row is counted."""
+        right = max(200, self.width()) - _MARGIN
+        x, y, row = _MARGIN, _TOP, 1
+        step = 0
+        pills = list(self.pills.values())
+        hidden = 0
+        for number, pill in enumerate(pills):
+            size = pill.sizeHint()
+            size.setWidth(min(size.width(), right - _MARGIN))
+            step = size.height() + _GAP
+            left_over = len(pills) - number - 1
+            reserve = 80 if row == _ROWS and left_over else 0
+            if x > _MARGIN and x + size.width() + reserve > right:
+                if row == _ROWS:
+                    hidden = len(pills) - number
+                    break
+                row, x, y = row + 1, _MARGIN, y + step
+            pill.setGeometry(x, y, size.width(), size.height())
+            pill.show()
+            x += size.width() + _GAP
+        for pill in pills[len(pills) - hidden :] if hidden else []:
+            pill.hide()
+        self._more.setVisible(hidden > 0)
+        if hidden:
+            self._more.setText(self.tr("+{0} more").format(hidden))
+            self._more.adjustSize()
+            self._more.move(x, y)
+        self.setFixedHeight(y + step if pills else 0)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        del event
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), theme().color("surface"))
+        painter.fillRect(0, self.height() - 1, self.width(), 1, theme().color("line"))

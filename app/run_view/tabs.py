@@ -1,0 +1,424 @@
+"""The tabs of a run: overview, state, and one for every turn.
+
+Which tab is shown: as long as the user has not chosen one himself, the tabs follow the run: when a turn
+starts and the one that is shown is not at work, the started one is shown. A choice of his own (a tab, a pill,
+the list, a key, scrolling up in a log) ends that until he switches "Follow" on again or another run begins.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QPoint, Qt, QUrl, Signal, Slot
+from PySide6.QtGui import QContextMenuEvent, QDesktopServices, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QStackedWidget, QVBoxLayout, QWidget
+
+from app.buttons import Button, ButtonLook
+from app.run_view.log_view import LogView
+from app.run_view.state_tab import StateTab
+from app.run_view.turn_list import STATUS_TOKENS, TurnList, status_words
+from app.tab_bar import FlatTabBar
+from app.theme import STATUS_ICONS, icon, theme
+from core.events import TurnStatus
+from core.progress import RunProgress, TurnProgress
+
+OVERVIEW, STATE = 0, 1
+FIXED = 2
+"""Tabs that are always there."""
+MOST_VIEWS = 12
+"""Log views that are kept; the one that was not looked at for longest goes first."""
+_MANY = 8
+
+
+class _TurnTabBar(FlatTabBar):
+    """Signals: `menu_requested(int, QPoint)`: a tab's context menu; `close_requested(int)`: middle click."""
+
+    menu_requested = Signal(int, QPoint)
+    close_requested = Signal(int)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:  # noqa: N802
+        if event.reason() == QContextMenuEvent.Reason.Keyboard:
+            index = self.currentIndex()
+            where = self.mapToGlobal(self.tabRect(index).center())
+        else:
+            index, where = self.tabAt(event.pos()), event.globalPos()
+        if index >= 0:
+            self.menu_requested.emit(index, where)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        if event.button() is Qt.MouseButton.MiddleButton:
+            index = self.tabAt(event.position().toPoint())
+            if index >= 0:
+                self.close_requested.emit(index)
+        super().mouseReleaseEvent(event)
+
+
+class RunTabs(QWidget):
+    """Tabs over one run's folder.
+
+    Signals: `stop_requested(str)` with a turn's id; `message(str)`: a sentence for the status line.
+    """
+
+    stop_requested = Signal(str)
+    message = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._progress = RunProgress()
+        self._tabs: list[str] = []
+        self._closed: set[str] = set()
+        self._statuses: dict[str, TurnStatus] = {}
+        self._views: dict[str, LogView] = {}
+        """By turn id; the last looked at is last."""
+        self._now = 0.0
+        self._moving = False
+        self._zoom = 0
+        self.bar = _TurnTabBar(self)
+        self.bar.setAccessibleName(self.tr("Run"))
+        self.bar.addTab(self.tr("Overview"))
+        self.bar.addTab(self.tr("State"))
+        self.bar.currentChanged.connect(self._show_page)
+        self.bar.tabBarClicked.connect(self._clicked)
+        self.bar.menu_requested.connect(self._show_menu)
+        self.bar.close_requested.connect(self._close_tab)
+        self.follow_button = Button(self.tr("Follow"), ButtonLook.FLAT, "eye", self)
+        self.follow_button.setCheckable(True)
+        self.follow_button.setChecked(True)
+        self.follow_button.setToolTip(self.tr("Show the agent that starts next"))
+        self.follow_button.toggled.connect(self._follow_toggled)
+        self.list_button = Button(self.tr("All turns"), ButtonLook.FLAT, "chevron-down", self)
+        self.list_button.setToolTip(self.tr("Find a turn (Ctrl+Shift+T)"))
+        self.list_button.clicked.connect(self.open_list)
+        self._list: TurnList | None = None
+        self.overview = LogView(self)
+        self.overview.set_overview(True)
+        self.overview.set_empty_text(self.tr("Nothing happened yet."))
+        self.overview.setAccessibleName(self.tr("Overview"))
+        self.overview.name_activated.connect(self._open_label)
+        self.overview.raw_file_requested.connect(self._open_overview_file)
+        self.overview.message.connect(self.message)
+        self.state_tab = StateTab(self)
+        self.state_tab.message.connect(self.message)
+        self.pages = QStackedWidget(self)
+        self.pages.addWidget(self.overview)
+        self.pages.addWidget(self.state_tab)
+        top = QWidget(self)
+        row = QHBoxLayout(top)
+        row.setContentsMargins(8, 4, 8, 0)
+        row.setSpacing(4)
+        row.addWidget(self.bar, 1)
+        row.addWidget(self.follow_button)
+        row.addWidget(self.list_button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(top)
+        layout.addWidget(self.pages, 1)
+        self._top = top
+        self.list_button.hide()
+
+    # --- the run ---------------------------------------------------------------------------------------
+
+    def begin(self, progress: RunProgress) -> None:
+        """Show another run, from its beginning."""
+        self._progress = progress
+        self._moving = True
+        for _ in range(self.bar.count() - FIXED):
+            self.bar.removeTab(FIXED)
+        for turn in list(self._views):
+            self._drop_view(turn)
+        self._tabs.clear()
+        self._closed.clear()
+        self._statuses.clear()
+        self.bar.setCurrentIndex(OVERVIEW)
+        self._moving = False
+        self.follow_button.setChecked(True)
+        self.overview.set_source(Path(progress.folder) / "overview.log" if progress.folder else None)
+        self.state_tab.show_state(None, ())
+        self._show_page(OVERVIEW)
+
+    def refresh(self, now: float) -> None:
+        """Bring tabs in line with the run; cheap where nothing changed."""
+        self._now = now
+        new = [
+            turn
+            for turn in self._progress.turns.values()
+            if turn.id not in self._statuses and turn.id not in self._closed
+        ]
+        many = len(new) > _MANY and self.bar.isVisible()
+        if many:
+            # A visible bar lays out all its tabs again for each new one.
+            self.bar.hide()
+        started: TurnProgress | None = None
+        for turn in new:
+            self._add_tab(turn)
+        for turn in self._progress.turns.values():
+            if self._statuses.get(turn.id) is turn.status:
+                continue
+            self._statuses[turn.id] = turn.status
+            self._dress(turn)
+            if turn.status is TurnStatus.RUNNING and started is None:
+                started = turn
+        if many:
+            self.bar.show()
+        self.list_button.setVisible(bool(self._progress.turns))
+        self.state_tab.show_state(self._progress.state, self._progress.conflicts)
+        if started is not None and self.follow_button.isChecked():
+            shown = self._progress.turns.get(self.current_turn or "")
+            if shown is None or shown.status is not TurnStatus.RUNNING:
+                self._select(started.id)
+
+    def _add_tab(self, turn: TurnProgress, at: int | None = None) -> None:
+        index = len(self._tabs) if at is None else at
+        self._tabs.insert(index, turn.id)
+        self._closed.discard(turn.id)
+        self._moving = True
+        self.bar.insertTab(FIXED + index, turn.title.replace("&", "&&"))
+        self._moving = False
+        self._dress(turn)
+
+    def _dress(self, turn: TurnProgress) -> None:
+        """Icon and words of a tab."""
+        if turn.id not in self._tabs:
+            return
+        index = FIXED + self._tabs.index(turn.id)
+        self.bar.setTabIcon(index, icon(STATUS_ICONS[turn.status], STATUS_TOKENS[turn.status]))
+        words = self.tr("{0}, {1}").format(turn.title, status_words(turn.status, self))
+        self.bar.setTabToolTip(index, f"{words}\n{turn.message}" if turn.message else words)
+        self.bar.setAccessibleTabName(index, words)
+
+    # --- which tab -------------------------------------------------------------------------------------
+
+    @property
+    def current_turn(self) -> str | None:
+        """The turn whose tab is shown; None: the overview or the state."""
+        index = self.bar.currentIndex() - FIXED
+        return self._tabs[index] if 0 <= index < len(self._tabs) else None
+
+    @property
+    def open_turns(self) -> list[str]:
+        """The turns that have a tab, from left to right."""
+        return list(self._tabs)
+
+    @property
+    def built_views(self) -> int:
+        """Log views of turns that are alive."""
+        return len(self._views)
+
+    @Slot(str)
+    def show_turn(self, turn: str) -> None:
+        """The user wants to see this turn; a closed tab opens again."""
+        if turn in self._progress.turns:
+            self.follow_button.setChecked(False)
+            self._select(turn)
+
+    @Slot()
+    def show_overview(self) -> None:
+        """The user wants to see the overview."""
+        self.follow_button.setChecked(False)
+        self.bar.setCurrentIndex(OVERVIEW)
+
+    @Slot()
+    def show_state(self) -> None:
+        """The user wants to see the state."""
+        self.follow_button.setChecked(False)
+        self.bar.setCurrentIndex(STATE)
+
+    def step(self, by: int) -> None:
+        """The next tab (1) or the previous (-1), around the ends."""
+        self.follow_button.setChecked(False)
+        self.bar.setCurrentIndex((self.bar.currentIndex() + by) % self.bar.count())
+
+    def _select(self, turn: str) -> None:
+        if turn not in self._tabs:
+            order = list(self._progress.turns)
+            place = order.index(turn)
+            earlier = [known for known in order[:place] if known in self._tabs]
+            self._add_tab(self._progress.turns[turn], self._tabs.index(earlier[-1]) + 1 if earlier else 0)
+        self.bar.setCurrentIndex(FIXED + self._tabs.index(turn))
+
+    @Slot(int)
+    def _clicked(self, index: int) -> None:
+        if index >= 0:
+            self.follow_button.setChecked(False)
+
+    @Slot(bool)
+    def _follow_toggled(self, follow: bool) -> None:
+        running = self._progress.running_turns
+        shown = self._progress.turns.get(self.current_turn or "")
+        if follow and running and (shown is None or shown.status is not TurnStatus.RUNNING):
+            self._select(running[0].id)
+
+    @Slot(int)
+    def _show_page(self, index: int) -> None:
+        if self._moving:
+            return
+        turn = self.current_turn
+        if turn is None:
+            self.pages.setCurrentWidget(self.state_tab if index == STATE else self.overview)
+        else:
+            self.pages.setCurrentWidget(self._view(turn))
+
+    # --- the views of turns ----------------------------------------------------------------------------
+
+    def _view(self, turn: str) -> LogView:
+        view = self._views.pop(turn, None)
+        if view is None:
+            for old in list(self._views)[: len(self._views) - MOST_VIEWS + 1]:
+                self._drop_view(old)
+            progress = self._progress.turns[turn]
+            view = LogView(self)
+            view.setAccessibleName(self.tr("Output of {0}").format(progress.title))
+            view.set_source(self._turn_folder(turn) / "transcript.log")
+            for _ in range(abs(self._zoom)):
+                view.zoom(1 if self._zoom > 0 else -1)
+            view.raw_file_requested.connect(self._open_current_file)
+            view.message.connect(self.message)
+            view.following_changed.connect(self._view_scrolled)
+            self.pages.addWidget(view)
+        self._views[turn] = view
+        return view
+
+    def _drop_view(self, turn: str) -> None:
+        view = self._views.pop(turn, None)
+        if view is not None:
+            view.set_source(None)
+            self.pages.removeWidget(view)
+            view.deleteLater()
+
+    @Slot(bool)
+    def _view_scrolled(self, following: bool) -> None:
+        if not following:
+            self.follow_button.setChecked(False)
+
+    def zoom(self, step: int) -> None:
+        """Larger text (1), smaller (-1), or normal (0) in all logs."""
+        self._zoom = self._zoom + step if step else 0
+        for view in (self.overview, *self._views.values()):
+            view.zoom(step)
+
+    # --- menus and files -------------------------------------------------------------------------------
+
+    def _turn_folder(self, turn: str) -> Path:
+        return Path(self._progress.folder) / "turns" / self._progress.turns[turn].folder
+
+    def menu_for(self, index: int) -> QMenu:
+        """The context menu of a tab; the caller shows it and it deletes itself when it closes."""
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        if index < FIXED:
+            if index == STATE:
+                menu.addAction(icon("copy", "quiet"), self.tr("Copy as JSON"), self.state_tab.copy_json)
+            else:
+                menu.addAction(self.tr("Open the log file"), self._open_overview_file)
+            return menu
+        turn = self._tabs[index - FIXED]
+        progress = self._progress.turns[turn]
+        folder = self._turn_folder(turn)
+        menu.addAction(
+            icon("file-text", "quiet"), self.tr("Open raw file"), lambda: _open(folder / "stdout.log")
+        )
+        menu.addAction(icon("folder-open", "quiet"), self.tr("Open folder"), lambda: _open(folder))
+        menu.addAction(icon("copy", "quiet"), self.tr("Copy all"), lambda: self._copy_all(turn))
+        menu.addSeparator()
+        if not progress.is_over:
+            stop = menu.addAction(icon("circle-stop", "quiet"), self.tr("Stop this agent"))
+            stop.setEnabled(progress.status is TurnStatus.RUNNING)
+            stop.triggered.connect(lambda: self.stop_requested.emit(turn))
+        close = menu.addAction(icon("x", "quiet"), self.tr("Close"), lambda: self.close_turn(turn))
+        close.setEnabled(progress.is_over)
+        others = menu.addAction(self.tr("Close all that succeeded"), self.close_succeeded)
+        others.setEnabled(any(status is TurnStatus.SUCCEEDED for status in self._statuses.values()))
+        return menu
+
+    @Slot(int, QPoint)
+    def _show_menu(self, index: int, where: QPoint) -> None:
+        # Not exec: a nested loop would hold up every coroutine of a run.
+        self.menu_for(index).popup(where)
+
+    @Slot(int)
+    def _close_tab(self, index: int) -> None:
+        if index >= FIXED:
+            self.close_turn(self._tabs[index - FIXED])
+
+    def close_turn(self, turn: str) -> bool:
+        """Close a finished turn's tab; False where it is not finished. "All turns" opens it again."""
+        if turn not in self._tabs or not self._progress.turns[turn].is_over:
+            return False
+        index = self._tabs.index(turn)
+        was_shown = self.current_turn == turn
+        self._moving = True
+        self._tabs.pop(index)
+        self._closed.add(turn)
+        self.bar.removeTab(FIXED + index)
+        self._moving = False
+        self._drop_view(turn)
+        if was_shown:
+            self._show_page(self.bar.currentIndex())
+        return True
+
+    @Slot()
+    def close_current(self) -> None:
+        """Close the shown tab, if it may be closed."""
+        if self.current_turn is not None:
+            self.close_turn(self.current_turn)
+
+    @Slot()
+    def close_succeeded(self) -> None:
+        """Close the tabs of all turns that succeeded."""
+        for turn in list(self._tabs):
+            if self._progress.turns[turn].status is TurnStatus.SUCCEEDED:
+                self.close_turn(turn)
+
+    def _copy_all(self, turn: str) -> None:
+        self._select(turn)
+        view = self._view(turn)
+        view.select_all()
+        view.copy()
+
+    @Slot()
+    def _open_current_file(self) -> None:
+        if self.current_turn is not None:
+            _open(self._turn_folder(self.current_turn) / "stdout.log")
+
+    @Slot()
+    def _open_overview_file(self) -> None:
+        _open(Path(self._progress.folder) / "overview.log")
+
+    @Slot(str)
+    def _open_label(self, label: str) -> None:
+        """An agent's name in the overview was clicked: its latest turn."""
+        turns = [turn.id for turn in self._progress.turns.values() if turn.label == label]
+        if turns:
+            self.show_turn(turns[-1])
+
+    # --- all turns -------------------------------------------------------------------------------------
+
+    @Slot()
+    def open_list(self) -> None:
+        """Let the user search all turns, also those whose tabs are closed."""
+        if not self._progress.turns:
+            return
+        if self._list is None:
+            self._list = TurnList(self)
+            self._list.chosen.connect(self.show_turn)
+        corner = self._top.mapToGlobal(self._top.rect().bottomRight())
+        self._list.open_at(
+            corner - QPoint(8, 0), self._progress.turns.values(), self.current_turn or "", self._now
+        )
+
+    @property
+    def turn_list(self) -> TurnList | None:
+        """The list of all turns; None until it was opened."""
+        return self._list
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        del event
+        painter = QPainter(self)
+        bottom = self._top.geometry().bottom()
+        painter.fillRect(self._top.geometry(), theme().color("surface"))
+        painter.fillRect(0, bottom, self.width(), 1, theme().color("line"))
+
+
+def _open(path: Path) -> None:
+    QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))

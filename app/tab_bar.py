@@ -1,0 +1,82 @@
+"""A flat tab bar in the theme's colours."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetrics, QIcon, QPainter, QPainterPath, QPaintEvent, QPen
+from PySide6.QtWidgets import QTabBar, QWidget
+
+from app.theme import RADIUS, font, theme
+
+_ICON = 14
+_PADDING = 12
+_HEIGHT = 30
+_WIDEST = 240
+
+
+class FlatTabBar(QTabBar):
+    """Tabs without frames: the current one opens into the page below, which has the colour `ground`."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setFont(font())
+        self.setExpanding(False)
+        self.setDrawBase(False)
+        self.setUsesScrollButtons(True)
+        self.setElideMode(Qt.TextElideMode.ElideMiddle)
+        self.setDocumentMode(True)
+        self.setIconSize(QSize(_ICON, _ICON))
+        self.setMouseTracking(True)
+
+    def tabSizeHint(self, index: int) -> QSize:  # noqa: N802
+        metrics = QFontMetrics(self.font())
+        width = metrics.horizontalAdvance(_shown(self.tabText(index))) + 2 * _PADDING + 2
+        if not self.tabIcon(index).isNull():
+            width += _ICON + 6
+        return QSize(min(_WIDEST, width), max(_HEIGHT, metrics.height() + 12))
+
+    def minimumTabSizeHint(self, index: int) -> QSize:  # noqa: N802
+        return self.tabSizeHint(index)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(self.font())
+        for index in range(self.count()):
+            box = self.tabRect(index)
+            if self.isTabVisible(index) and box.intersects(event.rect()):
+                self._paint_tab(painter, index, box)
+
+    def _paint_tab(self, painter: QPainter, index: int, box: QRect) -> None:
+        colors = theme()
+        current = index == self.currentIndex()
+        over = box.contains(self.mapFromGlobal(self.cursor().pos())) and self.underMouse()
+        if current:
+            path = QPainterPath()
+            shape = QRectF(box).adjusted(0.5, 1.5, -0.5, RADIUS + 1)
+            path.addRoundedRect(shape, RADIUS, RADIUS)
+            painter.setClipRect(box)
+            painter.setPen(QPen(colors.color("line"), 1))
+            painter.setBrush(colors.color("ground"))
+            painter.drawPath(path)
+            painter.setClipping(False)
+            if self.hasFocus():
+                painter.fillRect(
+                    QRect(box.left() + _PADDING, box.bottom() - 2, box.width() - 2 * _PADDING, 2),
+                    colors.color("accent"),
+                )
+        left = box.left() + _PADDING
+        icon = self.tabIcon(index)
+        if not icon.isNull():
+            where = QRect(left, box.center().y() - _ICON // 2 + 1, _ICON, _ICON)
+            icon.paint(painter, where, Qt.AlignmentFlag.AlignCenter, QIcon.Mode.Normal)
+            left += _ICON + 6
+        room = QRect(left, box.top(), box.right() - _PADDING - left + 2, box.height())
+        metrics = QFontMetrics(self.font())
+        text = metrics.elidedText(_shown(self.tabText(index)), Qt.TextElideMode.ElideMiddle, room.width())
+        painter.setPen(colors.color("text" if current or over else "quiet"))
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
+
+
+def _shown(text: str) -> str:
+    return text.replace("&&", "&")
