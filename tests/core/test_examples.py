@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +12,26 @@ import jsonschema
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pydantic import BaseModel
 
 import resources
-from core.agent import AgentLibrary
+from core.agent import AgentDefinition, AgentLibrary, read_agent
 from core.check import check_workflow
+from core.config import (
+    AgentEntry,
+    AgentGroup,
+    Budget,
+    FanOutGroup,
+    FanOutTask,
+    OpencodeDefaults,
+    Workflow,
+)
 from core.json_types import JsonObject
 from core.planning import plan_run
+from core.problems import Severity
 from core.run_folders import library_of
 from core.schema import workflow_schema, workflow_schema_text
-from core.workflow_file import dump_workflow, inspect_workflow, load_workflow
+from core.workflow_file import dump_workflow, inspect_workflow, load_workflow, parse_workflow
 
 EXAMPLES = resources.example_workflows()
 SCHEMA = jsonschema.Draft202012Validator(workflow_schema())
@@ -164,3 +176,48 @@ def test_schema_and_reader_agree_about_a_spoilt_example(path: list[str | int], v
         assert accepted
     else:
         assert accepted == SCHEMA.is_valid(document)
+
+
+# --- the documentation --------------------------------------------------------------------------------
+
+DOCS = Path(__file__).parents[2] / "docs"
+BLOCKS = re.findall(r"```json\n(.*?)```", (DOCS / "file-format.md").read_text(encoding="utf-8"), re.DOTALL)
+
+
+@pytest.mark.parametrize("text", BLOCKS, ids=range(len(BLOCKS)))
+def test_every_workflow_in_the_documentation_is_one(text: str, tmp_path: Path) -> None:
+    file = parse_workflow(text)
+    assert file.warnings == []
+    SCHEMA.validate(json.loads(text))
+    problems = check_workflow(file, library_of(file, tmp_path), ("demo", "opencode"))
+    errors = [problem for problem in problems if problem.severity is Severity.ERROR]
+    assert all("fan-out" in problem.message for problem in errors)
+
+
+@pytest.mark.parametrize(
+    ("page", "model"),
+    [
+        ("file-format.md", Workflow),
+        ("file-format.md", AgentGroup),
+        ("file-format.md", FanOutGroup),
+        ("file-format.md", FanOutTask),
+        ("file-format.md", AgentEntry),
+        ("file-format.md", Budget),
+        ("file-format.md", OpencodeDefaults),
+        ("writing-agents.md", AgentDefinition),
+    ],
+)
+def test_the_documentation_names_every_key(page: str, model: type[BaseModel]) -> None:
+    text = (DOCS / page).read_text(encoding="utf-8")
+    keys = set(model.model_fields) - {"path", "folder"}
+    assert {key for key in keys if f"`{key}`" not in text} == set()
+
+
+def test_the_agent_in_the_documentation_is_sound(tmp_path: Path) -> None:
+    page = (DOCS / "writing-agents.md").read_text(encoding="utf-8")
+    (text,) = re.findall(r"```markdown\n(.*?)```", page, re.DOTALL)
+    (tmp_path / "vera.md").write_text(text, encoding="utf-8")
+    read = read_agent(tmp_path / "vera.md")
+    assert read.problems == ()
+    assert read.agent is not None
+    assert read.agent.may_complete
