@@ -103,8 +103,10 @@ def relay(source: Path, target: Path, ended: Callable[[], bool]) -> None:
     writer.close()
 
 
-def eight_tabs(folder: Path, seconds: float, *, transcripts: bool, lines_per_second: int = 0) -> None:
-    """Eight agents print at once; the first tab is looked at."""
+def eight_tabs(
+    folder: Path, seconds: float, *, transcripts: bool = False, lines_per_second: int = 0, bare: bool = False
+) -> None:
+    """Eight agents print at once; the first tab is looked at. `bare`: an empty window, for comparison."""
     lines = lines_per_second // 20 or 2_000
     source = folder / "source"
     source.write_text("".join(LINE.format(number) for number in range(lines)), encoding="utf-8")
@@ -116,7 +118,7 @@ def eight_tabs(folder: Path, seconds: float, *, transcripts: bool, lines_per_sec
     tabs.resize(900, 700)
     for path in shown:
         view = LogView()
-        view.set_source(path, raw=not transcripts)
+        view.set_source(None if bare else path, raw=not transcripts)
         tabs.addTab(view, path.stem)
     tabs.show()
     turn_loop(lambda: True)
@@ -145,6 +147,13 @@ def eight_tabs(folder: Path, seconds: float, *, transcripts: bool, lines_per_sec
     worst = heartbeat.stop()
     total = sum(path.stat().st_size for path in outputs) / len(LINE.format(0))
     tabs.close()
+    for path in {*outputs, *shown}:
+        path.unlink()
+    if bare:
+        report(
+            f"{TABS} agents as fast as they can, an empty window: worst stall", f"{worst * 1e3:.0f} ms", "-"
+        )
+        return
     what = "through transcripts" if transcripts else "raw output"
     if lines_per_second:
         report(
@@ -159,8 +168,6 @@ def eight_tabs(folder: Path, seconds: float, *, transcripts: bool, lines_per_sec
             ">= 5 M lines/s",
         )
         report("  worst stall of the window", f"{worst * 1e3:.0f} ms", "<= 50 ms")
-    for path in {*outputs, *shown}:
-        path.unlink()
 
 
 def ten_million(folder: Path, count: int) -> None:
@@ -217,9 +224,10 @@ def main() -> None:
     Appearance(application)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        eight_tabs(folder, options.seconds, transcripts=False, lines_per_second=1_000)
+        eight_tabs(folder, options.seconds, lines_per_second=1_000)
         eight_tabs(folder, options.seconds, transcripts=True, lines_per_second=1_000)
-        eight_tabs(folder, options.seconds, transcripts=False)
+        eight_tabs(folder, options.seconds, bare=True)
+        eight_tabs(folder, options.seconds)
         eight_tabs(folder, options.seconds, transcripts=True)
         ten_million(folder, options.lines)
 
