@@ -1,0 +1,296 @@
+"""One run: phases, groups, the loop. A coroutine that blocks nothing: turns run where the executor says.
+
+The engine decides what is started, merged and ended, and when. `core.group_modes` runs a group,
+`core.turn_loop` and `core.turn` make a turn, `core.run_record` owns what has to be closed.
+Rules: docs/file-format.md and docs/architecture.md.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from core.backends.base import Backend, TurnOrder
+from core.condition import compile_condition
+from core.events import (
+    Event,
+    IterationStarted,
+    PhaseStarted,
+    RunFinished,
+    RunStatus,
+    StateChanged,
+    StopKind,
+    StopRequested,
+    UsageReported,
+)
+from core.executor import Executor
+from core.group_modes import MODES
+from core.journal import JournalError
+from core.plan import RunPlan
+from core.problems import Problem, Severity
+from core.run_context import Answer, RunContext, RunEnds
+from core.run_record import RunRecord
+from core.runner import SupervisorLost
+from core.state import WorkflowState
+from core.turn import StopCause
+
+__all__ = ["Answer", "Engine", "RunRefused"]
+
+
+class RunRefused(Exception):  # noqa: N818 - nothing went wrong: the run was not begun
+    """The run was not started; `problems` says why."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__("\n".join(problem.text() for problem in problems))
+        self.problems = list(problems)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ending:
+    status: RunStatus
+    reason: str
+    message: str
+
+
+class Engine:
+    """One run of a plan. Use it once, from one event loop.
+
+    `on_events` gets batches of events in the loop's thread. `read_pause` and `nice`: see TurnServices.
+    """
+
+    def __init__(
+        self,
+        plan: RunPlan,
+        executor: Executor,
+        backend_of: Callable[[str], Backend],
+        on_events: Callable[[Sequence[Event]], None],
+        *,
+        read_pause: float = 0.0,
+        nice: int = 0,
+    ) -> None:
+        self.plan = plan
+        self._executor = executor
+        self._backend_of = backend_of
+        self._on_events = on_events
+        self._read_pause = read_pause
+        self._nice = nice
+        self._context: RunContext | None = None
+        self._stop_wish: StopKind | None = None
+
+    @property
+    def state(self) -> WorkflowState:
+        """The state after the last merge."""
+        return self._context.state if self._context is not None else WorkflowState()
+
+    @property
+    def folder(self) -> Path | None:
+        """The run folder; None before the run began."""
+        return self._context.record.folder if self._context is not None else None
+
+    # --- from outside ----------------------------------------------------------------------------------
+
+    def stop(self, kind: StopKind) -> None:
+        """Ask the run to end. A stronger wish is heard later too; a weaker one is not."""
+        if self._stop_wish is StopKind.NOW or self._stop_wish is kind:
+            return
+        self._stop_wish = kind
+        if self._context is not None:
+            self._hear_stop(self._context)
+
+    def stop_turn(self, turn: str) -> None:
+        """End one turn; it counts as failed, and the group's policy decides what follows."""
+        live = self._context.live.get(turn) if self._context is not None else None
+        if live is not None:
+            live.stop(StopCause.TURN)
+
+    def answer(self, turn: str, answer: Answer) -> None:
+        """Answer a QuestionAsked; later answers to the same question are not heard."""
+        live = self._context.live.get(turn) if self._context is not None else None
+        if live is not None:
+            live.reply(answer)
+
+    def _hear_stop(self, context: RunContext) -> None:
+        assert self._stop_wish is not None  # called with a wish only
+        context.stop = self._stop_wish
+        context.publish(StopRequested(time=time.time(), kind=self._stop_wish))
+        if self._stop_wish is StopKind.NOW:
+            context.stop_live(StopCause.RUN)
+            return
+        for live in list(context.live.values()):
+            # A turn that only waits for the user's answer is not running.
+            live.reply(Answer.ABORT)
+
+    # --- the run ---------------------------------------------------------------------------------------
+
+    async def run(self) -> RunFinished:
+        """Run the plan to its end. Raises RunRefused when it cannot begin, and nothing afterwards."""
+        condition = compile_condition(self.plan.end_state_condition)
+        problems = await self._executor.call(self._check_backends)
+        if any(problem.severity is Severity.ERROR for problem in problems):
+            raise RunRefused(problems)
+        try:
+            record = await self._executor.call(
+                partial(RunRecord.open, self.plan, read_pause=self._read_pause, nice=self._nice)
+            )
+        except OSError as error:
+            raise RunRefused([_no_folder_problem(self.plan.log_dir, error)]) from error
+        record.watch(self._deliver)
+        context = self._context = RunContext(
+            plan=self.plan,
+            executor=self._executor,
+            record=record,
+            backend_of=self._backend_of,
+            condition=condition,
+            slots=asyncio.Semaphore(self.plan.max_parallel),
+            state=self._first_state(record.run_id),
+        )
+        begun = time.time()
+        ending = await self._to_the_end(context, problems)
+        context.stop_live(StopCause.RUN)
+        record.deliver()
+        finished = RunFinished(
+            time=time.time(),
+            status=ending.status,
+            termination_reason=ending.reason,
+            message=ending.message,
+            iterations=context.state.iteration,
+            seconds=time.time() - begun,
+            usage=context.spent,
+        )
+        final = replace(context.state, termination_reason=ending.reason)
+        await self._executor.call(partial(record.finish, finished, final))
+        record.deliver()
+        return finished
+
+    async def _to_the_end(self, context: RunContext, warnings: Sequence[Problem]) -> _Ending:
+        try:
+            context.publish(context.record.started_event())
+            for warning in warnings:
+                context.warn(warning.text())
+            context.publish(StateChanged(time=time.time(), state=context.state))
+            if self._stop_wish is not None:
+                self._hear_stop(context)
+            return await self._phases(context)
+        except RunEnds as end:
+            return _Ending(end.status, end.reason, end.message)
+        except (JournalError, SupervisorLost) as error:
+            return _Ending(RunStatus.FAILED, "agent_error:OpenLoop", str(error))
+        except OSError as error:
+            context.record.write_failure(error)
+            return _Ending(
+                RunStatus.FAILED,
+                "agent_error:OpenLoop",
+                f"A file of the run could not be read or written ({error.strerror}: {error.filename}). "
+                "Check the log folder and the room on the disk, then run again.",
+            )
+        except Exception as error:  # noqa: BLE001 - the last place that can end everything and say so
+            kept = context.record.write_failure(error)
+            where = f" The details are in {kept}." if kept else ""
+            return _Ending(
+                RunStatus.FAILED,
+                "agent_error:OpenLoop",
+                f"OpenLoop itself failed; nothing of the run is alive, and what was finished is kept.{where}",
+            )
+
+    async def _phases(self, context: RunContext) -> _Ending:
+        await self._once(context, "preparation")
+        completed = await self._loop(context)
+        if completed:
+            reason = context.state.termination_reason
+            context.state = replace(context.state, is_complete=True, termination_reason=reason or "completed")
+        else:
+            context.state = replace(context.state, termination_reason="max_loops_reached")
+        if completed or self.plan.finalize_on_abort:
+            await self._once(context, "finalization")
+        if completed:
+            return _Ending(RunStatus.COMPLETED, "completed", self._completed_words(context))
+        times = "once" if self.plan.max_loops == 1 else f"{self.plan.max_loops} times"
+        return _Ending(
+            RunStatus.ENDED,
+            "max_loops_reached",
+            f"The loop ran {times}, which is all it may, and its end condition does not hold yet. "
+            "Raise max_loops, or look at the state.",
+        )
+
+    async def _once(self, context: RunContext, phase: str) -> None:
+        assert phase in ("preparation", "finalization")
+        groups = self.plan.preparation if phase == "preparation" else self.plan.finalization
+        if not groups:
+            return
+        iteration = 0 if phase == "preparation" else context.state.iteration
+        context.enter("preparation" if phase == "preparation" else "finalization", iteration)
+        context.publish(PhaseStarted(time=time.time(), phase=context.state.current_phase))
+        for group in groups:
+            context.end_if_stopped()
+            await MODES[group.mode].run(context, group, iteration)
+
+    async def _loop(self, context: RunContext) -> bool:
+        """Whether the end condition came to hold; a workflow without a loop has nothing left to wait for."""
+        if not self.plan.loop:
+            return True
+        context.publish(PhaseStarted(time=time.time(), phase="loop"))
+        for iteration in range(1, self.plan.max_loops + 1):
+            context.enter("loop", iteration)
+            context.publish(IterationStarted(time=time.time(), iteration=iteration))
+            for group in self.plan.loop:
+                context.end_if_stopped()
+                if await MODES[group.mode].run(context, group, iteration):
+                    return True
+        return False
+
+    def _completed_words(self, context: RunContext) -> str:
+        iterations = context.state.iteration
+        if not self.plan.loop:
+            return "All agents are done."
+        times = "in the first iteration" if iterations == 1 else f"after {iterations} iterations"
+        return f"The loop reached its end condition {times}, and all agents are done."
+
+    # --- small things ----------------------------------------------------------------------------------
+
+    def _first_state(self, run_id: str) -> WorkflowState:
+        return WorkflowState(
+            payload=dict(self.plan.initial_payload),
+            meta={
+                "run_id": run_id,
+                "workflow": self.plan.workflow_name,
+                "max_loops": self.plan.max_loops,
+                "end_state_condition": self.plan.end_state_condition,
+            },
+        )
+
+    def _deliver(self, events: Sequence[Event]) -> None:
+        context = self._context
+        if context is not None:
+            for event in events:
+                if isinstance(event, UsageReported):
+                    context.spent += event.usage
+                    context.group_spent += event.usage
+        self._on_events(events)
+
+    def _check_backends(self) -> list[Problem]:
+        """Ask every backend about its turns: is the CLI there, are agents and models known."""
+        orders: dict[str, list[TurnOrder]] = {}
+        for turn in self.plan.turns:
+            orders.setdefault(turn.backend, []).append(
+                TurnOrder(
+                    agent=turn.agent,
+                    title=turn.label,
+                    workdir=self.plan.workdir,
+                    turn_folder=self.plan.log_dir,
+                    model=turn.model,
+                    defaults=self.plan.opencode_defaults,
+                )
+            )
+        return [problem for name, of_it in orders.items() for problem in self._backend_of(name).check(of_it)]
+
+
+def _no_folder_problem(log_dir: Path, error: OSError) -> Problem:
+    return Problem(
+        f"The log folder cannot be written ({error.strerror}): {log_dir}.",
+        "log_dir",
+        "Choose another log_dir or working folder, or make room on the disk.",
+    )

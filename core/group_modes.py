@@ -1,0 +1,229 @@
+"""How a group runs: one class for each mode. A new mode is one class here and one line in `MODES`."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from typing import Protocol
+
+from core.events import GroupStarted, RunStatus, TurnRef, TurnStatus
+from core.json_types import JsonObject, JsonValue
+from core.plan import PlannedGroup
+from core.prompts import shared_state
+from core.run_context import LiveTurn, RunContext, RunEnds, TurnResult
+from core.state import Contribution, StateUpdate
+from core.turn import StopCause
+from core.turn_loop import TurnLoop, turn_refs
+from core.usage import Usage
+
+FAILURES_KEY = "_failures"
+"""Where the payload tells of agents that failed while their group went on."""
+
+
+class GroupMode(Protocol):
+    """Runs a group once. Gives True when the loop's end condition holds; raises RunEnds."""
+
+    async def run(self, context: RunContext, group: PlannedGroup, iteration: int) -> bool:
+        """Make the group's turns and merge what they answer."""
+
+
+class SequentialGroup:
+    """One agent after another; the state is merged and the end condition checked after each."""
+
+    async def run(self, context: RunContext, group: PlannedGroup, iteration: int) -> bool:
+        refs = turn_refs(context, group, iteration)
+        state_json = await serialized_state(context)
+        announce_group(context, group, iteration, refs, state_json)
+        watch = GroupClock(context, group)
+        try:
+            for ref, planned in zip(refs, group.turns, strict=True):
+                context.end_if_stopped()
+                context.end_if_over_budget()
+                loop = TurnLoop(context, ref, planned, state_json)
+                live = loop.announce()
+                watch.look_after([live])
+                result = await loop.run(live)
+                if result.update is None:
+                    raise ending_of(context, group, result, watch)
+                await context.merge(group, iteration, [Contribution(ref.label, result.update)])
+                if group.phase == "loop" and context.end_condition_holds(iteration):
+                    return True
+                if watch.over:
+                    raise watch.ending()
+                state_json = await serialized_state(context)
+        finally:
+            watch.cancel()
+        return False
+
+
+class ParallelGroup:
+    """All agents at once, up to a cap, from the same bytes; merged when all are done, in listed order."""
+
+    async def run(self, context: RunContext, group: PlannedGroup, iteration: int) -> bool:
+        context.end_if_over_budget()
+        refs = turn_refs(context, group, iteration)
+        state_json = await serialized_state(context)
+        announce_group(context, group, iteration, refs, state_json)
+        slots = asyncio.Semaphore(group.max_parallel)
+        labels = [ref.label for ref in refs]
+        loops = [
+            TurnLoop(context, ref, planned, state_json, labels, slots)
+            for ref, planned in zip(refs, group.turns, strict=True)
+        ]
+        lives = [loop.announce() for loop in loops]
+        watch = GroupClock(context, group)
+        watch.look_after(lives)
+        try:
+            results, first_failure = await self._all(group, loops, lives)
+        finally:
+            watch.cancel()
+        self._end_if_needed(context, group, results, first_failure, watch)
+        contributions = [
+            Contribution(result.ref.label, result.update) for result in results if result.update is not None
+        ]
+        failed = [result for result in results if result.update is None]
+        if failed:
+            contributions.append(failures_contribution(context, failed, iteration))
+        await context.merge(group, iteration, contributions)
+        return group.phase == "loop" and context.end_condition_holds(iteration)
+
+    async def _all(
+        self, group: PlannedGroup, loops: Sequence[TurnLoop], lives: Sequence[LiveTurn]
+    ) -> tuple[list[TurnResult], TurnResult | None]:
+        """The results in listed order, and the first failure in time."""
+        tasks = [asyncio.create_task(loop.run(live)) for loop, live in zip(loops, lives, strict=True)]
+        first_failure: TurnResult | None = None
+        error: BaseException | None = None
+        pending = set(tasks)
+        while pending:
+            done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
+            for task in sorted(done, key=tasks.index):
+                error = error or task.exception()
+                failed = task.exception() is None and task.result().status in _FAILED
+                if failed and first_failure is None:
+                    first_failure = task.result()
+                if (failed and group.on_error == "abort") or error is not None:
+                    for live in lives:
+                        live.stop(StopCause.SIBLING)
+        if error is not None:
+            raise error
+        return [task.result() for task in tasks], first_failure
+
+    def _end_if_needed(
+        self,
+        context: RunContext,
+        group: PlannedGroup,
+        results: Sequence[TurnResult],
+        first_failure: TurnResult | None,
+        watch: GroupClock,
+    ) -> None:
+        succeeded = [result for result in results if result.update is not None]
+        if len(succeeded) == len(results):
+            return
+        context.end_if_stopped()
+        context.end_if_over_budget()
+        if watch.over and (group.on_error == "abort" or not succeeded):
+            raise watch.ending()
+        if first_failure is not None and (group.on_error == "abort" or not succeeded):
+            raise ending_of(context, group, first_failure, watch)
+
+
+_FAILED = frozenset({TurnStatus.FAILED, TurnStatus.STOPPED})
+
+MODES: dict[str, GroupMode] = {"sequential": SequentialGroup(), "parallel": ParallelGroup()}
+
+
+# --- what modes share ----------------------------------------------------------------------------------
+
+
+class GroupClock:
+    """The time limit of a group: ends its turns when it is over."""
+
+    def __init__(self, context: RunContext, group: PlannedGroup) -> None:
+        self.over = False
+        self._group = group
+        self._lives: list[LiveTurn] = []
+        self._timer: asyncio.TimerHandle | None = None
+        if group.timeout:
+            self._timer = asyncio.get_running_loop().call_later(group.timeout, self._end)
+
+    def look_after(self, lives: Sequence[LiveTurn]) -> None:
+        """The turns to end."""
+        self._lives = list(lives)
+
+    def cancel(self) -> None:
+        """The group is done."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def ending(self) -> RunEnds:
+        """How the run ends by this."""
+        seconds = f"{self._group.timeout or 0:g}"
+        return RunEnds(
+            RunStatus.FAILED,
+            f"group_timeout:{self._group.name}:{seconds}",
+            f"The group “{self._group.name}” was ended after {seconds} s, the time it may take. "
+            "What its agents finished is kept.",
+        )
+
+    def _end(self) -> None:
+        self.over = True
+        for live in self._lives:
+            live.stop(StopCause.GROUP_TIMEOUT)
+
+
+async def serialized_state(context: RunContext) -> bytes:
+    """The state as all agents of a group get it: serialised once, off the loop's thread."""
+    state = context.state
+    return await context.executor.call(lambda: shared_state(state.to_json()))
+
+
+def announce_group(
+    context: RunContext, group: PlannedGroup, iteration: int, refs: tuple[TurnRef, ...], state_json: bytes
+) -> None:
+    """Tell that the group begins; its own budget starts anew."""
+    context.group_spent = Usage()
+    context.publish(
+        GroupStarted(
+            time=time.time(),
+            phase=group.phase,
+            iteration=iteration,
+            group=group.index,
+            name=group.name,
+            mode=group.mode,
+            turns=refs,
+            state_bytes=len(state_json),
+        )
+    )
+
+
+def ending_of(context: RunContext, group: PlannedGroup, result: TurnResult, watch: GroupClock) -> RunEnds:
+    """How the run ends because of a turn that gave no update."""
+    if context.stop is not None:
+        return RunEnds(RunStatus.STOPPED, "stopped", "The run was stopped. What was finished is kept.")
+    if watch.over:
+        return watch.ending()
+    over = context.over_budget()
+    if over is not None:
+        return over
+    return RunEnds(RunStatus.FAILED, result.reason, result.message)
+
+
+def failures_contribution(context: RunContext, failed: Sequence[TurnResult], iteration: int) -> Contribution:
+    """What the payload says of agents that failed: a list that grows, under `_failures`."""
+    before = context.state.payload.get(FAILURES_KEY)
+    failures: list[JsonValue] = list(before) if isinstance(before, list) else []
+    for result in failed:
+        entry: JsonObject = {
+            "agent": result.ref.label,
+            "iteration": iteration,
+            "reason": result.reason or "not_started",
+            "message": result.message or f"{result.ref.label} was not started.",
+        }
+        failures.append(entry)
+    payload: JsonObject = {FAILURES_KEY: failures}
+    return Contribution("OpenLoop", StateUpdate(payload=payload))
+
+
+__all__ = ["MODES", "GroupMode", "ParallelGroup", "SequentialGroup"]

@@ -1,0 +1,103 @@
+"""The journal of a run: one event a line, only ever appended, read back whatever happened to its end.
+
+A line is written with one call, so a kill at any byte leaves whole lines and at most one torn one at the end.
+What was acknowledged by `sync` is on disk.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+from typing import Annotated
+
+import orjson
+from pydantic import Field, TypeAdapter, ValidationError
+
+from core.events import Event
+
+JOURNAL_NAME = "journal.jsonl"
+
+
+class JournalError(Exception):
+    """The journal could not be written; the message says why and what to do, for a user."""
+
+
+class Journal:
+    """The journal of one run, open for appending. Thread-safe. Raises JournalError when the disk refuses."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = threading.Lock()
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
+        self._fd: int | None = os.open(path, flags, 0o644)
+        self._end = os.fstat(self._fd).st_size
+        if self._end and os.pread(self._fd, 1, self._end - 1) != b"\n":
+            # A torn line of an earlier life: closed, so that the next line does not become part of it.
+            self._write(b"\n")
+
+    def append(self, event: Event) -> None:
+        """Write one event. It survives the end of this process, but not yet a power cut: see `sync`."""
+        self._write(orjson.dumps(event, option=orjson.OPT_APPEND_NEWLINE))
+
+    def sync(self) -> None:
+        """Return when everything appended so far is on disk."""
+        with self._lock:
+            if self._fd is not None:
+                try:
+                    os.fsync(self._fd)
+                except OSError as error:
+                    raise self._refused(error) from error
+
+    def close(self) -> None:
+        """Close the file. May be called twice."""
+        with self._lock:
+            if self._fd is not None:
+                os.close(self._fd)
+                self._fd = None
+
+    def _write(self, line: bytes) -> None:
+        with self._lock:
+            if self._fd is None:
+                raise JournalError("The journal of this run is closed already.")
+            try:
+                view = memoryview(line)
+                while view:
+                    view = view[os.write(self._fd, view) :]
+                self._end += len(line)
+            except OSError as error:
+                # Half a line must not stand before the next one.
+                os.ftruncate(self._fd, self._end)
+                raise self._refused(error) from error
+
+    def _refused(self, error: OSError) -> JournalError:
+        return JournalError(
+            f"The run folder cannot be written ({error.strerror}): {self.path}. "
+            "Make room there or choose another log folder, then run again."
+        )
+
+
+_EVENT: TypeAdapter[Event] | None = None
+
+
+def _adapter() -> TypeAdapter[Event]:
+    global _EVENT  # built at the first reading: it costs 30 ms that a start should not pay
+    if _EVENT is None:
+        _EVENT = TypeAdapter(Annotated[Event, Field(discriminator="type")])
+    return _EVENT
+
+
+def read_journal(path: Path) -> list[Event]:
+    """The events of a journal, in order. Torn lines and lines of a newer version are passed over.
+
+    Raises OSError when there is no such file.
+    """
+    adapter = _adapter()
+    events: list[Event] = []
+    with path.open("rb") as file:
+        for line in file:
+            try:
+                events.append(adapter.validate_json(line))
+            except ValidationError:
+                continue
+    return events

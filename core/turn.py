@@ -1,0 +1,469 @@
+"""One turn: its prompt, its processes, what they answer, corrections. Blocking; runs on a worker thread."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+import orjson
+
+from core.backends.base import (
+    Backend,
+    Failure,
+    OutputEvent,
+    SessionOpened,
+    StepFinished,
+    StepStarted,
+    TurnOrder,
+    Verdict,
+)
+from core.events import (
+    AttemptFinished,
+    AttemptKind,
+    AttemptStarted,
+    Event,
+    Noted,
+    SessionKnown,
+    TurnActivity,
+    TurnRef,
+    UsageReported,
+)
+from core.parser import UpdateProblem, apply_authority, parse_update
+from core.plan import PlannedTurn
+from core.prompts import build_prompt, correction_prompt
+from core.runner import FileTail, Process, ProcessExit, ProcessSpec, StartError, Supervisor
+from core.state import StateUpdate
+from core.transcript import Kind, TranscriptWriter, TurnTranscript, summarize_update
+from core.usage import Usage
+
+MAX_CORRECTIONS = 2
+"""Corrections in the same session before the turn counts as having no state (DESIGN, run semantics 6)."""
+STOP_GRACE = 0.5
+"""Seconds between asking an agent's processes to end and ending them; Stop now has 2 s in all."""
+FIRST_POLL, LAST_POLL = 0.01, 0.1
+"""Seconds between two looks at an agent's output: soon after the start, and in the long run."""
+CHUNK = 64 * 1024
+STDERR_TAIL = 8 * 1024
+START_SLOT_SECONDS = 20.0
+"""A start counts as over after this long without output."""
+ACTIVITY_SECONDS = 0.25
+FREE_RESTARTS = 3
+"""Starts that died before their first request to a model cost nothing and are made again."""
+
+
+class StopCause(StrEnum):
+    """Why a turn is ended from outside."""
+
+    RUN = "run"
+    TURN = "turn"
+    SIBLING = "sibling"
+    GROUP_TIMEOUT = "group_timeout"
+
+
+class TurnControl:
+    """Ends one turn from another thread; the first cause stands."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: Process | None = None
+        self.cause: StopCause | None = None
+
+    def stop(self, cause: StopCause) -> None:
+        """End the turn's processes, and start no more. Does not block."""
+        with self._lock:
+            if self.cause is None:
+                self.cause = cause
+            process = self._process
+        if process is not None:
+            process.request_stop(STOP_GRACE)
+
+    def hold(self, process: Process | None) -> None:
+        """The process to end, from now on."""
+        with self._lock:
+            self._process = process
+            stopped = self.cause is not None
+        if stopped and process is not None:
+            process.request_stop(STOP_GRACE)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnServices:
+    """What all turns of a run share.
+
+    `starts` caps concurrent starts of costly CLIs. `read_pause`: seconds to rest after each read, so that the
+    window's thread gets its share. `nice`: priority of agents.
+    """
+
+    supervisor: Supervisor
+    publish: Callable[[Event], None]
+    sync: Callable[[], None]
+    overview: Callable[[str], TurnTranscript]
+    workdir: Path
+    starts: threading.Semaphore
+    max_prompt_bytes: int | None = None
+    read_pause: float = 0.0
+    nice: int = 0
+
+
+# --- what an attempt came to ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A valid update."""
+
+    update: StateUpdate
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """It failed. `reason` is the termination reason if the run ends because of it."""
+
+    failure: Failure
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class NoState:
+    """It ended well, but without a valid update, also after corrections."""
+
+    problem: UpdateProblem
+    corrections: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """It was ended from outside."""
+
+    cause: StopCause
+
+
+Outcome = Answered | Failed | NoState | Stopped
+
+
+@dataclass(slots=True)
+class _Attempt:
+    """One process while it runs."""
+
+    verdict: Verdict
+    exit: ProcessExit | None
+    timed_out: bool = False
+    runaway: Failure | None = None
+
+
+@dataclass
+class Turn:
+    """One turn of a run. Call `work` for each try, from one thread at a time, and `close` at the end."""
+
+    ref: TurnRef
+    planned: PlannedTurn
+    backend: Backend
+    order: TurnOrder
+    services: TurnServices
+    state_json: bytes
+    beside: Sequence[str] = ()
+    control: TurnControl = field(default_factory=TurnControl)
+    usage: Usage = Usage()
+    number: int = 0
+    """Attempts so far, retries and corrections included."""
+    _session: str | None = None
+    _steps: int = 0
+    _transcripts: tuple[TurnTranscript, ...] = ()
+    _told: float = 0.0
+
+    def open(self) -> int:
+        """Make the turn's folder and its prompt. Gives the prompt's size in bytes; raises OSError."""
+        folder = self.order.turn_folder
+        folder.mkdir(parents=True, exist_ok=True)
+        writer = TranscriptWriter(folder / "transcript.log")
+        self._transcripts = (writer, self.services.overview(self.ref.label))
+        return self._write_prompt(
+            build_prompt(
+                self.planned.agent,
+                self.state_json,
+                may_complete=self.planned.agent.may_complete,
+                label=self.ref.label,
+                beside=self.beside,
+            ),
+            folder / "prompt.md",
+        )
+
+    def close(self) -> None:
+        """Close the turn's files. May be called twice."""
+        for transcript in self._transcripts:
+            transcript.close()
+        self._transcripts = ()
+
+    def note(self, message: str, kind: Kind = Kind.NOTE) -> None:
+        """A line of OpenLoop's own in the turn's transcript."""
+        for transcript in self._transcripts:
+            transcript.note(message, time.time(), kind)
+
+    def work(self, kind: AttemptKind, reason: str) -> Outcome:
+        """One try: the prompt, then corrections in the same session. Raises SupervisorLost, JournalError."""
+        prompt = self.order.turn_folder / "prompt.md"
+        size = prompt.stat().st_size
+        limit = self.services.max_prompt_bytes
+        if limit is not None and size > limit:
+            return self._failed(
+                Failure(
+                    f"The prompt of {self.ref.label} has {size:,} bytes, more than max_prompt_bytes allows "
+                    f"({limit:,}). Make the payload smaller or raise the limit."
+                )
+            )
+        self._session = None
+        corrections = 0
+        while True:
+            attempt = self._start(prompt, kind, reason)
+            if isinstance(attempt, Failure):
+                return self._failed(attempt)
+            outcome = self._judge(attempt, corrections)
+            if not isinstance(outcome, NoState):
+                return outcome
+            if corrections >= MAX_CORRECTIONS or not self._can_continue():
+                return outcome
+            corrections += 1
+            kind, reason = AttemptKind.CORRECTION, outcome.problem.message
+            prompt = self.order.turn_folder / f"correction-{self.number}.md"
+            self._write_prompt([correction_prompt(outcome.problem, corrections, MAX_CORRECTIONS)], prompt)
+
+    def _can_continue(self) -> bool:
+        return self._session is not None
+
+    # --- one process -----------------------------------------------------------------------------------
+
+    def _start(self, prompt: Path, kind: AttemptKind, reason: str) -> _Attempt | Failure:
+        """Run one process to its end, or say why it could not be started."""
+        costly = self.backend.start_cost
+        if costly:
+            while not self.services.starts.acquire(timeout=0.1):
+                if self.control.cause is not None:
+                    return _Attempt(Verdict(), None)
+        holds_start = [costly]
+
+        def started() -> None:
+            if holds_start[0]:
+                holds_start[0] = False
+                self.services.starts.release()
+
+        try:
+            if self.control.cause is not None:
+                return _Attempt(Verdict(), None)
+            return self._run(prompt, kind, reason, started)
+        except (StartError, FileNotFoundError) as error:
+            return Failure(str(error))
+        finally:
+            started()
+
+    def _run(
+        self, prompt: Path, kind: AttemptKind, reason: str, started: Callable[[], None]
+    ) -> _Attempt | Failure:
+        folder = self.order.turn_folder
+        order = self._order_of_attempt()
+        command = self.backend.command(order)
+        reader = self.backend.reader(order)
+        self.number += 1
+        number = self.number
+        self._steps = 0
+        spec = ProcessSpec(
+            argv=command.argv,
+            cwd=self.services.workdir,
+            env={**os.environ, "PYTHONUTF8": "1", "PWD": str(self.services.workdir), **command.env},
+            stdin=prompt,
+            stdout=folder / "stdout.log",
+            stderr=folder / "stderr.log",
+            mark=f"{self.ref.turn}#{number}",
+            nice=self.services.nice,
+        )
+        with (
+            FileTail(spec.stdout, _size(spec.stdout)) as out,
+            FileTail(spec.stderr, _size(spec.stderr)) as err,
+        ):
+            process = self.services.supervisor.launch(spec)
+            self.control.hold(process)
+            begun = time.monotonic()
+            now = time.time()
+            self._publish(
+                AttemptStarted(
+                    time=now,
+                    turn=self.ref.turn,
+                    number=number,
+                    kind=kind,
+                    reason=reason,
+                    pid=process.pid,
+                    pid_started=process.pid_started,
+                )
+            )
+            for transcript in self._transcripts:
+                transcript.attempt(number, kind, reason, now)
+            attempt = _Attempt(Verdict(), None)
+            deadline = begun + self.planned.timeout if self.planned.timeout else None
+            poll = FIRST_POLL
+            stderr_tail = b""
+            stopping = False
+            while True:
+                ended = attempt.exit is not None
+                data = out.read(CHUNK)
+                noise = err.read(CHUNK)
+                if data:
+                    started()
+                    self._take(reader.feed(data))
+                if noise:
+                    stderr_tail = (stderr_tail + noise)[-STDERR_TAIL:]
+                    for transcript in self._transcripts:
+                        transcript.stderr(noise, time.time())
+                if data or noise:
+                    self._tell_activity(out.offset)
+                if ended and not data and not noise:
+                    break
+                if ended:
+                    continue
+                moment = time.monotonic()
+                if moment - begun > START_SLOT_SECONDS:
+                    started()
+                if not stopping:
+                    attempt.runaway = reader.runaway
+                    attempt.timed_out = deadline is not None and moment > deadline
+                    if attempt.runaway is not None or attempt.timed_out:
+                        stopping = True
+                        process.request_stop(STOP_GRACE)
+                if len(data) == CHUNK:
+                    if self.services.read_pause:
+                        time.sleep(self.services.read_pause)
+                    attempt.exit = process.wait(0)
+                    continue
+                attempt.exit = process.wait(poll)
+                poll = min(LAST_POLL, poll * 1.5)
+            self.control.hold(None)
+            self._take(reader.finish())
+            self._tell_activity(out.offset, at_once=True)
+        ending = attempt.exit
+        assert ending is not None  # the loop ends only then
+        attempt.verdict = reader.judge(
+            ending.exit_code, ending.signal, stderr_tail.decode("utf-8", "replace")
+        )
+        self._finish_attempt(number, attempt, ending)
+        return attempt
+
+    def _finish_attempt(self, number: int, attempt: _Attempt, ending: ProcessExit) -> None:
+        problem = ""
+        if ending.killed_by_us:
+            problem = "It was ended."
+        elif attempt.verdict.failure is not None:
+            problem = attempt.verdict.failure.message
+        self._publish(
+            AttemptFinished(
+                time=time.time(),
+                turn=self.ref.turn,
+                number=number,
+                exit_code=ending.exit_code,
+                signal=ending.signal,
+                left_behind=ending.left_behind,
+                problem=problem,
+            )
+        )
+        if ending.left_behind and not ending.killed_by_us:
+            processes = "1 process" if ending.left_behind == 1 else f"{ending.left_behind} processes"
+            self._note(f"{self.ref.label} left {processes} behind; OpenLoop ended them.")
+
+    def _take(self, events: Sequence[OutputEvent]) -> None:
+        now = time.time()
+        for event in events:
+            for transcript in self._transcripts:
+                transcript.event(event, now)
+            if isinstance(event, SessionOpened):
+                if event.session != self._session:
+                    self._session = event.session
+                    self._publish(SessionKnown(time=now, turn=self.ref.turn, session=event.session))
+            elif isinstance(event, StepStarted):
+                self._steps += 1
+            elif isinstance(event, StepFinished):
+                self.usage += event.usage
+                self._publish(UsageReported(time=now, turn=self.ref.turn, usage=event.usage))
+
+    def _tell_activity(self, output_bytes: int, *, at_once: bool = False) -> None:
+        now = time.monotonic()
+        if at_once or now - self._told >= ACTIVITY_SECONDS:
+            self._told = now
+            self._publish(
+                TurnActivity(
+                    time=time.time(), turn=self.ref.turn, steps=self._steps, output_bytes=output_bytes
+                )
+            )
+
+    # --- what it came to -------------------------------------------------------------------------------
+
+    def _judge(self, attempt: _Attempt, corrections: int) -> Outcome:
+        ended_by_us = attempt.exit is None or attempt.exit.killed_by_us
+        cause = self.control.cause
+        if cause is not None and ended_by_us:
+            return Stopped(cause)
+        if attempt.timed_out and ended_by_us:
+            seconds = f"{self.planned.timeout:g}"
+            return Failed(
+                Failure(
+                    f"{self.ref.label} was ended after {seconds} s, the time it may take. "
+                    "What it printed is kept; raise its timeout if it needs longer."
+                ),
+                f"timeout:{self.ref.label}:{seconds}",
+            )
+        if attempt.runaway is not None and ended_by_us:
+            return self._failed(attempt.runaway)
+        if attempt.verdict.failure is not None:
+            return self._failed(attempt.verdict.failure)
+        parsed = parse_update(attempt.verdict.text)
+        if isinstance(parsed, UpdateProblem):
+            if cause is not None:
+                return Stopped(cause)
+            return NoState(parsed, corrections)
+        parsed = apply_authority(parsed, self.planned.agent.may_complete, self.ref.label)
+        for note in parsed.notes:
+            self._note(note)
+        now = time.time()
+        for transcript in self._transcripts:
+            transcript.update(summarize_update(parsed.update), now)
+        (self.order.turn_folder / "update.json").write_bytes(
+            orjson.dumps(parsed.update, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+        )
+        return Answered(parsed.update)
+
+    def _failed(self, failure: Failure) -> Failed:
+        return Failed(failure, f"agent_error:{self.ref.label}")
+
+    # --- small things ----------------------------------------------------------------------------------
+
+    def _order_of_attempt(self) -> TurnOrder:
+        order = self.order
+        return TurnOrder(
+            agent=order.agent,
+            title=order.title,
+            workdir=order.workdir,
+            turn_folder=order.turn_folder,
+            model=order.model,
+            session=self._session,
+            defaults=order.defaults,
+        )
+
+    def _note(self, message: str) -> None:
+        self.note(message)
+        self._publish(Noted(time=time.time(), turn=self.ref.turn, message=message))
+
+    def _publish(self, event: Event) -> None:
+        self.services.publish(event)
+
+    @staticmethod
+    def _write_prompt(pieces: Sequence[bytes], path: Path) -> int:
+        with path.open("wb") as file:
+            for piece in pieces:
+                file.write(piece)
+        return sum(len(piece) for piece in pieces)
+
+
+def _tail(path: Path) -> FileTail:
+    """What comes from now on: earlier attempts of the turn wrote into the same file."""
+    return FileTail(path, path.stat().st_size if path.exists() else 0)

@@ -1,0 +1,251 @@
+"""One turn as the engine sees it: wait for a slot, try, retry, ask. A coroutine; the tries run elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from core.backends.base import Failure, TurnOrder
+from core.events import (
+    AttemptKind,
+    QuestionAsked,
+    RetryScheduled,
+    StopKind,
+    TurnFinished,
+    TurnRef,
+    TurnStarted,
+    TurnStatus,
+)
+from core.plan import PlannedGroup, PlannedTurn
+from core.run_context import Answer, LiveTurn, RunContext, TurnResult
+from core.run_record import TURNS_NAME
+from core.state import StateUpdate
+from core.transcript import Kind
+from core.turn import FREE_RESTARTS, Answered, Failed, NoState, Outcome, StopCause, Stopped, Turn
+
+BACKOFF_FIRST, BACKOFF_MOST = 2.0, 60.0
+"""Seconds before the first retry (doubled each time, up to a quarter more at random), and at most."""
+RESTART_PAUSE = 0.5
+"""Seconds before a start that died before its first request is made again."""
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+def turn_refs(context: RunContext, group: PlannedGroup, iteration: int) -> tuple[TurnRef, ...]:
+    """Ids and folders of the turns that a group is going to make; the same place gives the same id."""
+    refs: list[TurnRef] = []
+    for planned in group.turns:
+        context.turn_number += 1
+        name = _UNSAFE.sub("_", planned.label).strip(".") or "agent"
+        refs.append(
+            TurnRef(
+                turn=f"{group.phase}/{iteration}/{group.index}/{planned.place.entry}",
+                place=planned.place,
+                label=planned.label,
+                agent=planned.agent.name,
+                folder=f"{context.turn_number:03}-{name[:60]}",
+            )
+        )
+    return tuple(refs)
+
+
+@dataclass
+class TurnLoop:
+    """Makes one turn. `slots`: a cap of the group's own beside the run's."""
+
+    context: RunContext
+    ref: TurnRef
+    planned: PlannedTurn
+    state_json: bytes
+    beside: Sequence[str] = ()
+    slots: asyncio.Semaphore | None = None
+    _retries: int = 0
+    _restarts: int = 0
+    _started: float = 0.0
+
+    def announce(self) -> LiveTurn:
+        """From now on the turn can be stopped; called before the group waits for anything."""
+        live = LiveTurn()
+        self.context.live[self.ref.turn] = live
+        return live
+
+    async def run(self, live: LiveTurn) -> TurnResult:
+        """Make the turn; a turn that never got its slot leaves no trace in the journal."""
+        context = self.context
+        try:
+            return await self._run(live)
+        finally:
+            context.live.pop(self.ref.turn, None)
+
+    async def _run(self, live: LiveTurn) -> TurnResult:
+        context = self.context
+        turn = Turn(
+            ref=self.ref,
+            planned=self.planned,
+            backend=context.backend_of(self.planned.backend),
+            order=TurnOrder(
+                agent=self.planned.agent,
+                title=f"{context.plan.workflow_name}: {self.ref.label}",
+                workdir=context.plan.workdir,
+                turn_folder=context.record.folder / TURNS_NAME / self.ref.folder,
+                model=self.planned.model,
+                defaults=context.plan.opencode_defaults,
+            ),
+            services=context.record.services,
+            state_json=self.state_json,
+            beside=self.beside,
+            control=live.control,
+        )
+        kind, reason = AttemptKind.FIRST, ""
+        while True:
+            outcome = await self._in_slot(turn, kind, reason)
+            if outcome is None:
+                return TurnResult(self.ref, TurnStatus.WAITING)
+            if isinstance(outcome, Failed) and (wait := self._wait_before_retry(outcome.failure)) is not None:
+                context.publish(
+                    RetryScheduled(
+                        time=time.time(), turn=self.ref.turn, seconds=wait, reason=outcome.failure.message
+                    )
+                )
+                turn.note(f"{outcome.failure.message} Next attempt in {wait:.0f} s.", Kind.WARNING)
+                # The slot is free meanwhile; a stop is heard at once.
+                if not await _comes_within(live.stopped, wait):
+                    kind, reason = AttemptKind.RETRY, outcome.failure.message
+                    continue
+                outcome = Stopped(live.control.cause or StopCause.RUN)
+            if isinstance(outcome, NoState) and context.plan.on_missing_state == "ask":
+                answer = await self._ask(live, outcome)
+                if answer is Answer.RETRY:
+                    kind, reason = AttemptKind.RETRY, outcome.problem.message
+                    continue
+                return await self._end(turn, outcome, answer)
+            return await self._end(turn, outcome, None)
+
+    async def _in_slot(self, turn: Turn, kind: AttemptKind, reason: str) -> Outcome | None:
+        """One try while a slot is held; None: the turn is not wanted any more and never began."""
+        context = self.context
+        if self.slots is not None:
+            await self.slots.acquire()
+        try:
+            async with context.slots:
+                cause = turn.control.cause
+                if self._started == 0.0:
+                    if cause is not None or context.stop is not None or context.over_budget() is not None:
+                        return None
+                    prompt_bytes = await context.executor.call(turn.open)
+                    self._started = time.time()
+                    context.publish(
+                        TurnStarted(
+                            time=self._started,
+                            turn=self.ref.turn,
+                            backend=self.planned.backend,
+                            model=self.planned.model,
+                            prompt_bytes=prompt_bytes,
+                        )
+                    )
+                elif cause is not None:
+                    return Stopped(cause)
+                return await context.executor.call(partial(turn.work, kind, reason))
+        finally:
+            if self.slots is not None:
+                self.slots.release()
+
+    def _wait_before_retry(self, failure: Failure) -> float | None:
+        if self.context.stop is StopKind.NOW:
+            return None
+        if failure.before_work and self._restarts < FREE_RESTARTS:
+            self._restarts += 1
+            return RESTART_PAUSE * self._restarts
+        if failure.transient and self._retries < self.context.plan.retries:
+            self._retries += 1
+            backoff = min(BACKOFF_MOST, BACKOFF_FIRST * 2 ** (self._retries - 1))
+            return float(backoff * (1 + random.random() / 4))
+        return None
+
+    async def _ask(self, live: LiveTurn, outcome: NoState) -> Answer:
+        if self.context.stop is not None:
+            return Answer.ABORT
+        live.answer = asyncio.get_running_loop().create_future()
+        self.context.publish(
+            QuestionAsked(
+                time=time.time(), turn=self.ref.turn, message=missing_state_words(self.ref.label, outcome)
+            )
+        )
+        try:
+            return await live.answer
+        finally:
+            live.answer = None
+
+    async def _end(self, turn: Turn, outcome: Outcome, answer: Answer | None) -> TurnResult:
+        result, detail = self._result(outcome, answer)
+        finished = TurnFinished(
+            time=time.time(),
+            turn=self.ref.turn,
+            status=result.status,
+            update=result.update,
+            message=result.message,
+            detail=detail,
+            reason=result.reason,
+            seconds=time.time() - self._started,
+            usage=turn.usage,
+        )
+
+        def record() -> None:
+            if result.message:
+                kind = Kind.ERROR if result.status is TurnStatus.FAILED else Kind.WARNING
+                turn.note(result.message, kind)
+            turn.close()
+            self.context.record.publish(finished)
+            turn.services.sync()
+
+        await self.context.executor.call(record)
+        return result
+
+    def _result(self, outcome: Outcome, answer: Answer | None) -> tuple[TurnResult, str]:
+        ref = self.ref
+        if isinstance(outcome, Answered):
+            return TurnResult(ref, TurnStatus.SUCCEEDED, outcome.update), ""
+        if isinstance(outcome, Failed):
+            failure = outcome.failure
+            return TurnResult(ref, TurnStatus.FAILED, None, failure.message, outcome.reason), failure.detail
+        if isinstance(outcome, Stopped):
+            return self._stopped(outcome.cause), ""
+        words = missing_state_words(ref.label, outcome)
+        policy = self.context.plan.on_missing_state
+        if answer is Answer.CONTINUE or (answer is None and policy == "continue"):
+            return TurnResult(ref, TurnStatus.SUCCEEDED, StateUpdate(), words + " The run went on."), ""
+        if self.context.stop is not None:
+            return self._stopped(StopCause.RUN), ""
+        reason = f"missing_state:{ref.label}"
+        return TurnResult(ref, TurnStatus.FAILED, None, words, reason), outcome.problem.message
+
+    def _stopped(self, cause: StopCause) -> TurnResult:
+        label = self.ref.label
+        messages = {
+            StopCause.RUN: f"{label} was stopped with the run.",
+            StopCause.TURN: f"{label} was stopped.",
+            StopCause.SIBLING: f"{label} was stopped because another agent of its group failed.",
+            StopCause.GROUP_TIMEOUT: f"{label} was stopped because its group ran out of time.",
+        }
+        status = TurnStatus.STOPPED
+        return TurnResult(self.ref, status, None, messages[cause], f"agent_error:{label}")
+
+
+def missing_state_words(label: str, outcome: NoState) -> str:
+    """What a user is told when no update came."""
+    tried = {0: "", 1: "; 1 correction was tried"}.get(
+        outcome.corrections, f"; {outcome.corrections} corrections were tried"
+    )
+    return f"{label} did not answer with a state update{tried}."
+
+
+async def _comes_within(event: asyncio.Event, seconds: float) -> bool:
+    try:
+        await asyncio.wait_for(event.wait(), seconds)
+    except TimeoutError:
+        return False
+    return True
