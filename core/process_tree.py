@@ -141,6 +141,9 @@ class ProcessTree:
 class Wakeups:
     """Waits for orders from OpenLoop, for the death of a child, and for the death of OpenLoop."""
 
+    guard_died = False
+    """Whether the supervisor's own guard was killed: then it must go, and OpenLoop must hear of a loss."""
+
     def wait(self, timeout: float | None) -> bytes | None:
         """Sleep until something happened, at most `timeout` seconds; what was read (None: OpenLoop died)."""
         raise NotImplementedError
@@ -155,8 +158,9 @@ def own_tree() -> tuple[ProcessTree, Wakeups]:
 
         tree, wakeups = WindowsTree(), WindowsWakeups()
     elif sys.platform == "linux":
-        from core.process_tree_posix import LinuxTree, PosixWakeups
+        from core.process_tree_posix import LinuxTree, PosixWakeups, leave_guard_behind
 
+        leave_guard_behind()
         tree, wakeups = LinuxTree(), PosixWakeups()
     else:
         from core.process_tree_macos import MacTree

@@ -1,7 +1,8 @@
 """Processes on Linux, and what all POSIX systems share.
 
 On Linux the supervisor is a child subreaper: a descendant whose parent dies becomes the supervisor's own
-child, whatever sessions and groups it made, so nothing a turn started can hide from it.
+child, whatever sessions and groups it made, so nothing a turn started can hide from it. A second process, the
+guard, watches the supervisor the same way: whichever of the two is killed, the other ends everything.
 """
 
 # ruff: noqa: PTH110, PTH116, PTH208
@@ -25,6 +26,7 @@ else:
 
 _PR_SET_CHILD_SUBREAPER = 36
 _SIGKILL = 9
+_LAST_PATIENCE = 5.0
 _FILE_KIND, _REGULAR_FILE = 0o170000, 0o100000  # as in `stat`
 _STAT_STATE, _STAT_GROUP, _STAT_SESSION, _STAT_THREADS, _STAT_STARTED = 0, 2, 3, 17, 19
 """Fields of /proc/PID/stat behind the command's name."""
@@ -43,14 +45,11 @@ class PosixWakeups(Wakeups):
         os.set_blocking(write_end, False)
         signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
-        # Only EOF on the pipe ends the supervisor; a Ctrl+C or a hang-up meant for OpenLoop must not.
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
-            signal.signal(number, signal.SIG_IGN)
+        ignore_signals()
         self._poll.register(0, select.POLLIN)
         self._poll.register(self._signals, select.POLLIN)
-        self._parent = _pidfd(os.getppid())
+        self._parent = pidfd(os.getppid())
         if self._parent is not None:
-            # A copy of OpenLoop made by a bare fork() would hold our pipe open after it died.
             self._poll.register(self._parent, select.POLLIN)
 
     def wait(self, timeout: float | None) -> bytes | None:
@@ -58,6 +57,7 @@ class PosixWakeups(Wakeups):
         if self._signals in ready:
             os.read(self._signals, 4096)
         if self._parent is not None and self._parent in ready:
+            self.guard_died = True
             return None
         if 0 in ready:
             try:
@@ -67,7 +67,14 @@ class PosixWakeups(Wakeups):
         return b""
 
 
-def _pidfd(pid: int) -> int | None:
+def ignore_signals() -> None:
+    """Only the death of OpenLoop ends the supervisor; a Ctrl+C or a hang-up meant for OpenLoop must not."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
+        signal.signal(number, signal.SIG_IGN)
+
+
+def pidfd(pid: int) -> int | None:
+    """A descriptor that becomes readable when the process dies; None where the system has none."""
     if sys.platform == "linux":
         try:
             return os.pidfd_open(pid)
@@ -216,13 +223,13 @@ def read_small(path: str) -> bytes:
         os.close(descriptor)
 
 
-def look(pid: int) -> ProcessEntry | None:
-    """A live process of /proc; None when it is gone or a zombie."""
+def look(pid: int, even_dead: bool = False) -> ProcessEntry | None:
+    """A live process of /proc; None when it is gone, or a zombie (unless `even_dead`)."""
     fields = read_small(f"/proc/{pid}/stat").rpartition(b")")[2].split()
     if len(fields) <= _STAT_STARTED:
         return None
     # A process whose first thread has ended looks like a zombie while others still run.
-    if fields[_STAT_STATE] in (b"Z", b"X") and int(fields[_STAT_THREADS]) <= 1:
+    if fields[_STAT_STATE] in (b"Z", b"X") and int(fields[_STAT_THREADS]) <= 1 and not even_dead:
         return None
     return ProcessEntry(pid, int(fields[_STAT_STARTED]), int(fields[_STAT_GROUP]), int(fields[_STAT_SESSION]))
 
@@ -284,6 +291,64 @@ def boot_time() -> float:
     return time.time() - time.monotonic()
 
 
+def _become_subreaper() -> None:
+    import ctypes
+
+    if ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "this system has no child subreaper")
+
+
+def leave_guard_behind() -> None:
+    """Go on as a child of this process, which stays as the guard: it ends everything below it when OpenLoop
+    or that child dies, and exits with 128 + the signal that ended the child.
+
+    It also notices the death of an OpenLoop whose end of the pipe a forked copy still holds open.
+    """
+    import select
+
+    ignore_signals()
+    _become_subreaper()
+    openloop = pidfd(os.getppid())
+    child = os.fork()
+    if child == 0:
+        if openloop is not None:
+            os.close(openloop)
+        return
+    try:
+        null = os.open(os.devnull, os.O_RDWR)
+        for stream in range(3):
+            os.dup2(null, stream)
+        watched = select.poll()
+        keeper = pidfd(child)
+        for descriptor in (openloop, keeper):
+            if descriptor is not None:
+                watched.register(descriptor, select.POLLIN)
+        if keeper is not None:
+            watched.poll()
+            alive = os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+            if alive:
+                os.kill(child, _SIGKILL)
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        end_all_below(_LAST_PATIENCE)
+        os._exit(code if code >= 0 else 128 - code)
+    finally:
+        os._exit(1)
+
+
+def end_all_below(patience: float) -> None:
+    """SIGKILL to every descendant of this subreaper until there is none, at most `patience` seconds."""
+    tree = PosixTree()
+    until = time.monotonic() + patience
+    while time.monotonic() < until:
+        tree.kill(linux_subtree(os.getpid())[1:])
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            return  # a subreaper without children has no descendants
+        time.sleep(0.0005)
+
+
 class LinuxTree(PosixTree):
     """Linux, as a child subreaper."""
 
@@ -291,10 +356,7 @@ class LinuxTree(PosixTree):
 
     def __init__(self) -> None:
         super().__init__()
-        import ctypes
-
-        if ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
-            raise OSError(ctypes.get_errno(), "this system has no child subreaper")
+        _become_subreaper()
         self._boot = boot_time()
         self._tick = os.sysconf("SC_CLK_TCK")
 
@@ -333,7 +395,17 @@ class LinuxTree(PosixTree):
         return linux_subtree(pid)
 
     def orphans(self) -> list[ProcessEntry]:
-        return [entry for pid in self._strangers() if (entry := look(pid)) is not None]
+        # One that is dead when looked at may have forked after the list was read: only a list without news
+        # proves that nobody else is there. (A zombie's children are in our list before it is a zombie.)
+        found: list[ProcessEntry] = []
+        known: set[int] = set()
+        while True:
+            news = self._strangers() - known
+            entries = [entry for pid in news if (entry := look(pid)) is not None]
+            found += entries
+            known |= news
+            if len(entries) == len(news):
+                return found
 
     def environment(self, pid: int) -> bytes:
         return read_small(f"/proc/{pid}/environ")
@@ -349,18 +421,10 @@ class LinuxTree(PosixTree):
         return found
 
     def end_all(self, patience: float) -> None:
-        until = time.monotonic() + patience
-        while time.monotonic() < until:
-            self.kill(linux_subtree(os.getpid())[1:])
-            try:
-                while os.waitpid(-1, os.WNOHANG)[0]:
-                    pass
-            except ChildProcessError:
-                return  # a subreaper without children has no descendants
-            time.sleep(0.0005)
+        end_all_below(patience)
 
     def epoch(self, entry: ProcessEntry) -> float:
         return self._boot + entry.started / self._tick
 
     def _look(self, pid: int) -> ProcessEntry | None:
-        return look(pid)
+        return look(pid, even_dead=True)

@@ -408,7 +408,8 @@ def _start_failure_words(reply: StartFailedReply, spec: ProcessSpec) -> str:
 
 
 def _loss_words(code: int, trouble: str, alive: list[int]) -> str:
-    how = f"by signal {-code}" if code < 0 else f"with code {code}"
+    signal = -code if code < 0 else code - 128  # the guard says it the second way
+    how = f"by signal {signal}" if signal > 0 else f"with code {code}"
     words = f"The process that looks after the agents ended unexpectedly ({how}). "
     if trouble:
         words += f"It reported: {trouble.strip().splitlines()[-1]}. "

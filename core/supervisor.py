@@ -162,6 +162,8 @@ class Supervision:
                 data = self._wakeups.wait(self._pause())
                 self._notice_exits()
                 if data is None:
+                    if self._wakeups.guard_died:
+                        self._replies = -1  # to be ended was nobody's order: OpenLoop must not read it as one
                     return
                 commands: list[Command] = self._unpacker.feed(data)
                 for command in commands:
