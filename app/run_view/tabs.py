@@ -270,8 +270,7 @@ class RunTabs(QWidget):
             view = LogView(self)
             view.setAccessibleName(self.tr("Output of {0}").format(progress.title))
             view.set_source(self._turn_folder(turn) / "transcript.log")
-            for _ in range(abs(self._zoom)):
-                view.zoom(1 if self._zoom > 0 else -1)
+            _apply_zoom(view, self._zoom)
             view.raw_file_requested.connect(self._open_current_file)
             view.message.connect(self.message)
             view.following_changed.connect(self._view_scrolled)
@@ -291,11 +290,11 @@ class RunTabs(QWidget):
         if not following:
             self.follow_button.setChecked(False)
 
-    def zoom(self, step: int) -> None:
-        """Larger text (1), smaller (-1), or normal (0) in all logs."""
-        self._zoom = self._zoom + step if step else 0
+    def set_zoom(self, zoom: int) -> None:
+        """Text of all logs so many pixels larger (or smaller) than usual."""
+        self._zoom = zoom
         for view in (self.overview, *self._views.values()):
-            view.zoom(step)
+            _apply_zoom(view, zoom)
 
     # --- menus and files -------------------------------------------------------------------------------
 
@@ -418,6 +417,12 @@ class RunTabs(QWidget):
         bottom = self._top.geometry().bottom()
         painter.fillRect(self._top.geometry(), theme().color("surface"))
         painter.fillRect(0, bottom, self.width(), 1, theme().color("line"))
+
+
+def _apply_zoom(view: LogView, zoom: int) -> None:
+    view.zoom(0)
+    for _ in range(abs(zoom)):
+        view.zoom(1 if zoom > 0 else -1)
 
 
 def _open(path: Path) -> None:

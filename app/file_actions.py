@@ -1,0 +1,242 @@
+"""Opening and saving, with the questions that belong to it; nothing here blocks the loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+
+import resources
+from app.document import WorkflowDocument
+from app.notice_bar import Notice, NoticeAction, NoticeArea, Tone
+from app.problem_text import problem_lines
+from app.question import Choice, ask
+from app.recent_files import RecentFiles
+from core.problems import UserFileError
+
+FILE, DISK, WARNINGS = "file", "disk", "warnings"
+"""Names of the notices."""
+SUFFIXES = (".json", ".jsonc")
+
+
+class FileActions(QObject):
+    """What the File menu does. `locked`: a run goes on, so the open workflow must not be replaced."""
+
+    def __init__(
+        self, document: WorkflowDocument, notices: NoticeArea, recent: RecentFiles, window: QWidget
+    ) -> None:
+        super().__init__(window)
+        self._document = document
+        self._notices = notices
+        self._recent = recent
+        self._window = window
+        self.locked = False
+        self.question: QMessageBox | None = None
+        """The question that was asked last; for tests, and to bring it to the front."""
+        self.dialog: QFileDialog | None = None
+        recent.chosen.connect(self.open)
+        document.changed_on_disk.connect(self._changed_on_disk)
+        document.path_changed.connect(self._path_changed)
+        document.modified_changed.connect(self._modified_changed)
+
+    # --- new and open ----------------------------------------------------------------------------------
+
+    @Slot()
+    def new(self) -> None:
+        """Begin an empty workflow."""
+        self.when_saved(self._new)
+
+    def _new(self) -> None:
+        if not self._refuse_while_running():
+            self._forget_notices()
+            self._document.new()
+
+    @Slot()
+    def open_dialog(self) -> None:
+        """Let the user choose a file to open."""
+        dialog = self._file_dialog(self.tr("Open workflow"))
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.fileSelected.connect(self._open_selected)
+        dialog.open()
+
+    @Slot(str)
+    def _open_selected(self, name: str) -> None:
+        self.open(Path(name))
+
+    @Slot(object)
+    def open(self, path: Path) -> None:
+        """Open a file, after asking about unsaved changes."""
+        if not self._refuse_while_running():
+            self.when_saved(lambda: self.load(path))
+
+    def load(self, path: Path) -> bool:
+        """Open a file without a question. Where it cannot be read the current work stays and a notice says
+        why."""
+        if self._refuse_while_running():
+            return False
+        try:
+            self._document.open(path)
+        except UserFileError as error:
+            if not path.exists():
+                self._recent.forget(path)
+            self._tell_error(self.tr("{0} cannot be opened.").format(path.name), error)
+            return False
+        self._forget_notices()
+        if not is_example(path):
+            self._recent.remember(path)
+        self._tell_warnings()
+        return True
+
+    def _refuse_while_running(self) -> bool:
+        if self.locked:
+            text = self.tr("A run goes on. Another workflow can be opened when it has ended.")
+            self._notices.tell(FILE, Notice(text))
+        return self.locked
+
+    def _tell_warnings(self) -> None:
+        warnings = self._document.warnings
+        if warnings:
+            text = self.tr("{0} opened, with something odd in it:").format(self._document.title)
+            self._notices.tell(WARNINGS, Notice(text, Tone.WARNING, problem_lines(warnings)))
+
+    def _tell_error(self, text: str, error: UserFileError) -> None:
+        self._notices.tell(FILE, Notice(text, Tone.ERROR, problem_lines(error.problems)))
+
+    def _forget_notices(self) -> None:
+        for name in (FILE, DISK, WARNINGS, "run"):
+            self._notices.dismiss(name)
+
+    # --- save ------------------------------------------------------------------------------------------
+
+    @Slot()
+    def save(self) -> None:
+        """Save, or ask where to where there is no file yet."""
+        self.save_then(lambda: None)
+
+    @Slot()
+    def save_as(self) -> None:
+        """Ask where to save."""
+        self._save_as_then(lambda: None)
+
+    def save_then(self, then: Callable[[], object]) -> None:
+        """Save, and go on with `then` when it is saved."""
+        path = self._document.path
+        if path is None or is_example(path):
+            self._save_as_then(then)
+        elif self._write(path):
+            then()
+
+    def _save_as_then(self, then: Callable[[], object]) -> None:
+        dialog = self._file_dialog(self.tr("Save workflow"))
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setFileMode(QFileDialog.FileMode.AnyFile)
+        dialog.setDefaultSuffix("json")
+        dialog.selectFile(_file_name(self._document))
+
+        def selected(name: str) -> None:
+            if self._write(Path(name)):
+                then()
+
+        dialog.fileSelected.connect(selected)
+        dialog.open()
+
+    def _write(self, path: Path) -> bool:
+        self._document.end_merging()
+        try:
+            self._document.save_as(path)
+        except UserFileError as error:
+            self._tell_error(self.tr("{0} is not saved.").format(path.name), error)
+            return False
+        self._notices.dismiss(FILE)
+        self._notices.dismiss(DISK)
+        self._recent.remember(path)
+        return True
+
+    def _file_dialog(self, title: str) -> QFileDialog:
+        path = self._document.path
+        folder = path.parent if path is not None and not is_example(path) else Path.cwd()
+        dialog = QFileDialog(self._window, title, str(folder))
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setNameFilters([self.tr("Workflows (*.json *.jsonc)"), self.tr("All files (*)")])
+        self.dialog = dialog
+        dialog.destroyed.connect(self._forget_dialog)
+        return dialog
+
+    @Slot()
+    def _forget_dialog(self) -> None:
+        self.dialog = None
+
+    # --- questions -------------------------------------------------------------------------------------
+
+    def when_saved(self, then: Callable[[], object]) -> None:
+        """Go on with `then` once there is nothing to lose: at once, or as the user decides."""
+        if not self._document.is_modified:
+            then()
+            return
+        text = self.tr("Save the changes to {0}?").format(self._document.title)
+        choices = (
+            Choice(self.tr("Save"), lambda: self.save_then(then), is_default=True),
+            Choice(self.tr("Don’t save"), then, QMessageBox.ButtonRole.DestructiveRole),
+        )
+        explanation = self.tr("They are lost if you don’t save them.")
+        self.question = ask(self._window, text, explanation, choices, self.tr("Cancel"))
+        self.question.destroyed.connect(self._forget_question)
+
+    @Slot()
+    def _forget_question(self) -> None:
+        self.question = None
+
+    # --- changes by others -----------------------------------------------------------------------------
+
+    @Slot()
+    def _changed_on_disk(self) -> None:
+        path = self._document.path
+        if path is None:
+            return
+        keep = NoticeAction(self.tr("Keep mine"), self._document.keep_mine)
+        if not path.exists():
+            text = self.tr("{0} was moved or deleted.").format(path.name)
+            save = NoticeAction(self.tr("Save it again"), self.save)
+            self._notices.tell(DISK, Notice(text, Tone.WARNING, actions=(save, keep), dismissible=False))
+            return
+        text = self.tr("{0} changed on disk.").format(path.name)
+        if self._document.is_modified:
+            text += " " + self.tr("Reload loses your changes since the last save.")
+        reload = NoticeAction(self.tr("Reload"), self.reload)
+        self._notices.tell(DISK, Notice(text, Tone.WARNING, actions=(reload, keep), dismissible=False))
+
+    @Slot()
+    def reload(self) -> None:
+        """Take the file as it is on disk."""
+        path = self._document.path
+        if path is None:
+            return
+        if self.locked:
+            # The notice must not be lost: the run shows places of the workflow as it is here.
+            self._refuse_while_running()
+            self._changed_on_disk()
+            return
+        self.load(path)
+
+    @Slot()
+    def _path_changed(self) -> None:
+        self._notices.dismiss(DISK)
+
+    @Slot(bool)
+    def _modified_changed(self, modified: bool) -> None:
+        if modified and self._notices.bar(DISK) is not None:
+            self._changed_on_disk()
+
+
+def is_example(path: Path) -> bool:
+    """Whether a file ships with OpenLoop: it is never overwritten, Save asks where to."""
+    return path.absolute().is_relative_to(resources.folder().absolute())
+
+
+def _file_name(document: WorkflowDocument) -> str:
+    if document.path is not None:
+        return document.path.name
+    words = "".join(character if character.isalnum() else " " for character in document.settings.name)
+    return f"{'-'.join(words.lower().split()) or 'workflow'}.json"

@@ -1,0 +1,659 @@
+"""The main window: agents, workflow, and what is looked at, around one document and one run at a time."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Collection, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, Qt, QTimer, QUrl, Signal, Slot
+from PySide6.QtGui import (
+    QAction,
+    QCloseEvent,
+    QDesktopServices,
+    QDragEnterEvent,
+    QDragMoveEvent,
+    QDropEvent,
+)
+from PySide6.QtWidgets import (
+    QApplication,
+    QMainWindow,
+    QMessageBox,
+    QSplitter,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.agent_source import AgentSource
+from app.builder.agent_pool import AgentPool
+from app.builder.settings_panel import SettingsPanel
+from app.builder.workflow_view import WorkflowView
+from app.document import NewStep, WorkflowDocument
+from app.file_actions import SUFFIXES, FileActions
+from app.new_agent import create_agent
+from app.notice_bar import Notice, NoticeAction, NoticeArea, Tone
+from app.problem_text import errors_of, place_in, problem_lines
+from app.question import Choice, ask
+from app.recent_files import RecentFiles
+from app.run_badges import turn_badges
+from app.run_view.status_line import StatusLine
+from app.settings_store import SettingsStore
+from app.theme import Appearance, Scheme, is_appearance_event
+from app.top_bar import TopBar
+from app.turn_badge import TurnBadge
+from app.window_actions import WindowActions
+from core.agent import AgentLibrary, agent_folders
+from core.events import Event, QuestionAsked, RunFinished, RunStarted, StopKind
+from core.plan import Place
+from core.problems import Problem, UserFileError
+from core.progress import RunProgress
+from core.run_folders import workdir_of
+
+if TYPE_CHECKING:
+    from app.run_controller import RunController
+    from app.run_view.run_view import RunView
+
+TICK_MS = 250
+"""Live numbers change at most four times a second."""
+SIZES = (224, 372, 684)
+RUN = "run"
+"""Name of the notice that says why a run did not start."""
+
+
+class MainWindow(QMainWindow):
+    """Signals: `closed()` when the window has gone for good and nothing of a run is alive."""
+
+    closed = Signal()
+
+    def __init__(
+        self,
+        controller: RunController,
+        document: WorkflowDocument,
+        *,
+        store: SettingsStore | None = None,
+        appearance: Appearance | None = None,
+        known_backends: Collection[str] = (),
+        backend_text: str = "",
+    ) -> None:
+        super().__init__()
+        self._controller = controller
+        self.document = document
+        self._store = store if store is not None else SettingsStore()
+        self._appearance = appearance
+        self._known_backends = tuple(known_backends)
+        self.progress: RunProgress | None = None
+        self._run_view: RunView | None = None
+        self._badges: dict[Place, TurnBadge] = {}
+        self._run_wanted = False
+        self._may_close = False
+        self._closes_when_stopped = False
+        self.close_question: QMessageBox | None = None
+        self._agents_key: tuple[str | None, str | None, Path | None] | None = None
+        self._log_zoom = self._store.log_zoom
+
+        self.actions_of_window = WindowActions(self)
+        self.notices = NoticeArea(self)
+        self.recent = RecentFiles(self.tr("Open &recent"), self._store, self)
+        self.files = FileActions(document, self.notices, self.recent, self)
+        self.top_bar = TopBar(self.actions_of_window, self)
+        self.agents = AgentSource(self)
+        self.pool = AgentPool(self)
+        self.workflow_view = WorkflowView(document, self)
+        self.settings_panel = SettingsPanel(document, self)
+        self.status = StatusLine(self)
+        self.status.show_backend(backend_text)
+        self._tick = QTimer(self)
+        self._tick.setInterval(TICK_MS)
+        self._tick.timeout.connect(self._show_time)
+        self._arrange()
+        self._connect_parts()
+        self._connect_actions()
+        self._restore()
+        self._show_title()
+        self._show_problem_count()
+        self._follow_agents()
+        if controller.running:
+            self._running_changed(True)
+
+    # --- building --------------------------------------------------------------------------------------
+
+    def _arrange(self) -> None:
+        self.right = QStackedWidget(self)
+        self.right.addWidget(self.settings_panel)
+        self.splitter = QSplitter(Qt.Orientation.Horizontal, self)
+        self.splitter.setHandleWidth(1)
+        self.splitter.setChildrenCollapsible(False)
+        for number, widget in enumerate((self.pool, self.workflow_view, self.right)):
+            self.splitter.addWidget(widget)
+            self.splitter.setStretchFactor(number, 1 if widget is self.right else 0)
+        self.splitter.setSizes(list(SIZES))
+        central = QWidget(self)
+        layout = QVBoxLayout(central)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.top_bar)
+        layout.addWidget(self.notices)
+        layout.addWidget(self.splitter, 1)
+        layout.addWidget(self.status)
+        self.setCentralWidget(central)
+        self.setAcceptDrops(True)
+        self.setMinimumSize(720, 420)
+        commands = self.workflow_view.commands
+        self.actions_of_window.make_menus(
+            self.recent,
+            (
+                commands.parallel_with_next,
+                commands.make_group,
+                commands.ungroup,
+                commands.toggle_mode,
+                commands.rename,
+                commands.move_up,
+                commands.move_down,
+                commands.toggle_enabled,
+                commands.duplicate,
+                commands.remove,
+                commands.select_all,
+            ),
+        )
+        order = (self.top_bar.run_side_button, self.pool, self.workflow_view, self.right)
+        for first, second in itertools.pairwise(order):
+            QWidget.setTabOrder(first, second)
+
+    def _connect_parts(self) -> None:
+        document, controller = self.document, self._controller
+        controller.events.connect(self._take_events)
+        controller.running_changed.connect(self._running_changed)
+        controller.refused.connect(self._refused)
+        document.path_changed.connect(self._path_changed)
+        document.modified_changed.connect(self._show_title)
+        document.changed.connect(self._document_changed)
+        document.problems_changed.connect(self._show_problem_count)
+        self.agents.library_read.connect(self._take_library)
+        self.workflow_view.selection_changed.connect(self._selection_changed)
+        self.workflow_view.agent_open_requested.connect(self.open_agent)
+        self.settings_panel.agent_open_requested.connect(self.open_agent)
+        self.pool.agent_open_requested.connect(self.open_agent)
+        self.pool.add_requested.connect(self._add_agents)
+        self.pool.new_agent_requested.connect(self._new_agent)
+        self.pool.folder_open_requested.connect(self._open_agents_folder)
+        self.top_bar.side_chosen.connect(self.show_run_side)
+        self.status.problems_requested.connect(self._show_problems)
+
+    def _connect_actions(self) -> None:
+        actions = self.actions_of_window
+        actions.follow_undo(self.document.undo_stack)
+        actions.new.triggered.connect(self.files.new)
+        actions.open.triggered.connect(self.files.open_dialog)
+        actions.save.triggered.connect(self.files.save)
+        actions.save_as.triggered.connect(self.files.save_as)
+        actions.examples.triggered.connect(self._open_example)
+        actions.quit.triggered.connect(self.close)
+        actions.run.triggered.connect(self.start_run)
+        actions.stop_after.triggered.connect(self._stop_after)
+        actions.stop_now.triggered.connect(self._stop_now)
+        actions.open_run_folder.triggered.connect(self._open_run_folder)
+        actions.show_settings.triggered.connect(self._show_settings)
+        actions.show_run.triggered.connect(self._show_run)
+        actions.all_turns.triggered.connect(self._all_turns)
+        actions.next_tab.triggered.connect(self._next_tab)
+        actions.previous_tab.triggered.connect(self._previous_tab)
+        actions.close_tab.triggered.connect(self._close_tab)
+        actions.zoom_in.triggered.connect(self._zoom_in)
+        actions.zoom_out.triggered.connect(self._zoom_out)
+        actions.zoom_normal.triggered.connect(self._zoom_normal)
+        actions.schemes.triggered.connect(self._choose_scheme)
+        actions.about.triggered.connect(self._about)
+
+    def _restore(self) -> None:
+        store = self._store
+        if store.geometry is None or not self.restoreGeometry(store.geometry):
+            self.resize(1280, 800)
+        if store.splitter is not None and not self.splitter.restoreState(store.splitter):
+            self.splitter.setSizes(list(SIZES))
+        # The saved state may be of a window that was built otherwise.
+        self.splitter.setHandleWidth(1)
+        self.splitter.setChildrenCollapsible(False)
+        self.actions_of_window.show_scheme(store.scheme)
+        if store.set_aside is not None:
+            text = self.tr(
+                "The window’s settings could not be read, so it starts with the usual ones. "
+                "The old file is kept as {0}."
+            )
+            self.notices.tell("settings", Notice(text.format(store.set_aside), Tone.WARNING))
+
+    # --- title, problems, selection --------------------------------------------------------------------
+
+    @Slot()
+    def _show_title(self) -> None:
+        title, modified = self.document.title, self.document.is_modified
+        self.setWindowTitle(f"{title}[*] — OpenLoop")
+        self.setWindowModified(modified)
+        self.setWindowFilePath(str(self.document.path or ""))
+        self.top_bar.show_file(title, modified=modified)
+
+    @Slot()
+    def _path_changed(self) -> None:
+        self._show_title()
+        self._follow_agents()
+
+    @Slot()
+    def _document_changed(self) -> None:
+        self._show_title()
+        self._follow_agents()
+        self.notices.dismiss(RUN)
+        if not self._controller.running and self._badges:
+            # The places of the last run may not be the same places any more.
+            self._show_badges({})
+
+    @Slot()
+    def _show_problem_count(self) -> None:
+        problems = self.document.problems
+        errors = len(errors_of(problems))
+        self.status.show_problems(errors, len(problems) - errors)
+        if not errors:
+            self.notices.dismiss(RUN)
+
+    @Slot()
+    def _show_problems(self) -> None:
+        """Bring the first problem's place into view."""
+        self.workflow_view.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    @Slot()
+    def _selection_changed(self) -> None:
+        self.settings_panel.show_selection(self.workflow_view.selected_nodes())
+
+    # --- agents ----------------------------------------------------------------------------------------
+
+    @Slot()
+    def _follow_agents(self) -> None:
+        """The agents' folders depend on the file's place and on two settings."""
+        settings, path = self.document.settings, self.document.path
+        key = (settings.agents_dir, settings.workdir, path)
+        if key != self._agents_key:
+            self._agents_key = key
+            beside = path.parent if path is not None else None
+            workdir = workdir_of(self.document.snapshot())
+            self.agents.follow(agent_folders(settings.agents_dir, beside, workdir))
+
+    @Slot(object)
+    def _take_library(self, library: AgentLibrary) -> None:
+        self.pool.set_library(library)
+        self.document.set_library(library, self._known_backends)
+        if self._run_wanted:
+            self.start_run()
+
+    @Slot(object, str)
+    def _add_agents(self, names: Sequence[str], phase: str) -> None:
+        if self._controller.running:
+            return
+        target = self.workflow_view.commands.add_target()
+        for known in ("preparation", "loop", "finalization"):
+            if phase == known:
+                target = NewStep(known, len(self.document.outline.groups(known)))
+        self.document.insert_agents(names, target)
+
+    @Slot(str)
+    def open_agent(self, name: str) -> None:
+        """Open an agent's file in the desktop's editor."""
+        library = self.document.library
+        agent = library.get(name) if library is not None else None
+        if agent is not None and agent.path is not None:
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(agent.path)))
+        else:
+            self.status.say(self.tr("There is no file of an agent called {0}.").format(name))
+
+    @Slot()
+    def _new_agent(self) -> None:
+        try:
+            path = create_agent(self.agents.folders[0])
+        except UserFileError as error:
+            text = self.tr("The agent cannot be made.")
+            self.notices.tell("agent", Notice(text, Tone.ERROR, problem_lines(error.problems)))
+            return
+        self.agents.refresh()
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))
+
+    @Slot()
+    def _open_agents_folder(self) -> None:
+        folder = next((folder for folder in self.agents.folders if folder.is_dir()), None)
+        if folder is not None:
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
+
+    # --- a run -----------------------------------------------------------------------------------------
+
+    @Slot()
+    def start_run(self) -> None:
+        """Run the workflow as it is now, also unsaved; with errors in it, say them instead."""
+        if self._controller.running:
+            return
+        self._commit_edits()
+        library = self.document.library
+        if library is None:
+            self._run_wanted = True
+            self.status.show_starting()
+            return
+        self._run_wanted = False
+        errors = errors_of(self.document.problems)
+        if errors:
+            self._refused(errors)
+            return
+        self.notices.dismiss(RUN)
+        self.status.show_starting()
+        self._controller.start(self.document.snapshot(), library)
+
+    def _commit_edits(self) -> None:
+        """What is being typed into a field counts."""
+        focused = QApplication.focusWidget()
+        if focused is not None and self.settings_panel.isAncestorOf(focused):
+            focused.clearFocus()
+            focused.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    @Slot(object)
+    def _refused(self, problems: Sequence[Problem]) -> None:
+        self._show_resting()
+        count = len(problems)
+        if count == 1:
+            text = self.tr("This workflow cannot run yet:")
+        else:
+            text = self.tr("This workflow cannot run yet, for {0} reasons:").format(count)
+        show = NoticeAction(self.tr("Show"), lambda: self._show_place(problems[0]), stays=True)
+        self.notices.tell(RUN, Notice(text, Tone.ERROR, problem_lines(problems), (show,)))
+
+    def _show_place(self, problem: Problem) -> None:
+        """Go to the place of a problem: an agent or group, else the settings of the workflow."""
+        self.show_run_side(False)
+        place = place_in(problem)
+        if place is not None:
+            self.workflow_view.select_place(place)
+        else:
+            self.settings_panel.show_workflow()
+
+    @Slot()
+    def _stop_after(self) -> None:
+        self._controller.stop(StopKind.AFTER_RUNNING)
+
+    @Slot()
+    def _stop_now(self) -> None:
+        self._controller.stop(StopKind.NOW)
+
+    @Slot(bool)
+    def _running_changed(self, running: bool) -> None:
+        self.actions_of_window.show_running(running)
+        self.top_bar.show_running(running)
+        self.workflow_view.set_locked(running)
+        self.settings_panel.set_locked(running)
+        self.files.locked = running
+        for action in (self.recent.menuAction(), self.actions_of_window.examples.menuAction()):
+            action.setEnabled(not running)
+        if running:
+            self._tick.start()
+            return
+        self._tick.stop()
+        self._show_resting()
+        if self._closes_when_stopped:
+            self._finish_close()
+
+    @Slot(object)
+    def _take_events(self, events: Sequence[Event]) -> None:
+        now = time.time()
+        for event in events:
+            if isinstance(event, RunStarted) and (
+                self.progress is None or self.progress.run_id != event.run_id or not event.run_id
+            ):
+                self._begin_run(event)
+            if self.progress is not None:
+                self.progress.apply(event)
+        if self.progress is None:
+            return
+        self.run_view.take(events, now)
+        if any(isinstance(event, QuestionAsked | RunFinished) for event in events):
+            self._show_time()
+            if not self.isActiveWindow():
+                QApplication.alert(self)
+        self._show_run_badges(now)
+
+    def _begin_run(self, event: RunStarted) -> None:
+        settings = self.document.settings
+        self.progress = RunProgress(max_retries=settings.retries, budget=settings.budget.model_copy())
+        self.progress.apply(event)
+        self.run_view.begin(self.progress)
+        self.top_bar.offer_run(True)
+        self.actions_of_window.show_has_run(True)
+        self.show_run_side(True)
+
+    @Slot()
+    def _show_time(self) -> None:
+        """Everything that changes only because time goes on."""
+        progress, now = self.progress, time.time()
+        if progress is None or not progress.running:
+            if progress is not None and not self._controller.running:
+                self._show_resting()
+            return
+        self.status.show_progress(progress, now)
+        if self._run_view is not None:
+            self._run_view.tick(now)
+        self._show_run_badges(now)
+        stopping = progress.stopping
+        self.actions_of_window.stop_after.setEnabled(stopping is None)
+        self.actions_of_window.stop_now.setEnabled(stopping is not StopKind.NOW)
+
+    def _show_resting(self) -> None:
+        self.status.show_idle(self.progress, time.time())
+
+    def _show_run_badges(self, now: float) -> None:
+        if self.progress is not None and (self._controller.running or self._badges):
+            self._show_badges(turn_badges(self.progress, self.document.outline, now))
+
+    def _show_badges(self, badges: dict[Place, TurnBadge]) -> None:
+        if badges != self._badges:
+            self._badges = badges
+            self.workflow_view.set_turn_badges(badges)
+
+    # --- the right side --------------------------------------------------------------------------------
+
+    @property
+    def run_view(self) -> RunView:
+        """What shows runs; built when the first run begins."""
+        if self._run_view is None:
+            from app.run_view.run_view import RunView
+
+            view = self._run_view = RunView(self)
+            view.run_again_requested.connect(self.start_run)
+            view.stop_turn_requested.connect(self._controller.stop_turn)
+            view.answered.connect(self._controller.answer)
+            view.message.connect(self.status.say)
+            view.tabs.set_zoom(self._log_zoom)
+            self.right.addWidget(view)
+        return self._run_view
+
+    @property
+    def has_run_view(self) -> bool:
+        """Whether there was a run to show."""
+        return self._run_view is not None
+
+    @Slot(bool)
+    def show_run_side(self, run: bool) -> None:
+        """Show the run, or the settings."""
+        if run and self._run_view is not None:
+            self.right.setCurrentWidget(self._run_view)
+        else:
+            self.right.setCurrentWidget(self.settings_panel)
+        self.top_bar.show_side(self.right.currentWidget() is not self.settings_panel)
+
+    @Slot()
+    def _show_settings(self) -> None:
+        self.show_run_side(False)
+
+    @Slot()
+    def _show_run(self) -> None:
+        self.show_run_side(True)
+
+    @Slot()
+    def _all_turns(self) -> None:
+        self.show_run_side(True)
+        self.run_view.tabs.open_list()
+
+    @Slot()
+    def _next_tab(self) -> None:
+        self.show_run_side(True)
+        self.run_view.tabs.step(1)
+
+    @Slot()
+    def _previous_tab(self) -> None:
+        self.show_run_side(True)
+        self.run_view.tabs.step(-1)
+
+    @Slot()
+    def _close_tab(self) -> None:
+        if self.right.currentWidget() is self._run_view:
+            self.run_view.tabs.close_current()
+
+    @Slot()
+    def _open_run_folder(self) -> None:
+        self.run_view.open_folder()
+
+    # --- view ------------------------------------------------------------------------------------------
+
+    @Slot()
+    def _zoom_in(self) -> None:
+        self._set_zoom(self._log_zoom + 1)
+
+    @Slot()
+    def _zoom_out(self) -> None:
+        self._set_zoom(self._log_zoom - 1)
+
+    @Slot()
+    def _zoom_normal(self) -> None:
+        self._set_zoom(0)
+
+    def _set_zoom(self, zoom: int) -> None:
+        self._log_zoom = min(24, max(-4, zoom))
+        self._store.log_zoom = self._log_zoom
+        if self._run_view is not None:
+            self._run_view.tabs.set_zoom(self._log_zoom)
+
+    @Slot(QAction)
+    def _choose_scheme(self, action: QAction) -> None:
+        scheme = Scheme(action.data())
+        self._store.scheme = scheme
+        if self._appearance is not None:
+            self._appearance.choose(scheme)
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        super().changeEvent(event)
+        if is_appearance_event(event):
+            self.update()
+        elif event.type() is QEvent.Type.ActivationChange and self.isActiveWindow():
+            # Where a file system does not tell changes, coming back to the window finds them.
+            self.agents.refresh()
+
+    @Slot()
+    def _about(self) -> None:
+        try:
+            number = version("openloop")
+        except PackageNotFoundError:
+            number = ""
+        box = QMessageBox(self)
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.setWindowTitle(self.tr("About OpenLoop"))
+        box.setText(self.tr("OpenLoop {0}").format(number).strip())
+        box.setInformativeText(
+            self.tr(
+                "Build workflows of coding agents by drag and drop, run them, and watch every agent live."
+            )
+        )
+        box.open()
+
+    # --- files -----------------------------------------------------------------------------------------
+
+    @Slot(QAction)
+    def _open_example(self, action: QAction) -> None:
+        self.files.open(Path(str(action.data())))
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802
+        if _dropped_file(event) is not None and not self._controller.running:
+            event.acceptProposedAction()
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:  # noqa: N802
+        if _dropped_file(event) is not None and not self._controller.running:
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802
+        path = _dropped_file(event)
+        if path is not None:
+            event.acceptProposedAction()
+            self.files.open(path)
+
+    # --- closing ---------------------------------------------------------------------------------------
+
+    def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
+        """Closes only when nothing is unsaved and no run is alive; until then it asks and waits."""
+        if self._may_close:
+            self._store.geometry = self.saveGeometry()
+            self._store.splitter = self.splitter.saveState()
+            self._store.write()
+            self._tick.stop()
+            self.agents.close()
+            event.accept()
+            self.closed.emit()
+            return
+        event.ignore()
+        open_question = self.files.question or self.close_question
+        if open_question is not None:
+            open_question.raise_()
+            open_question.activateWindow()
+            return
+        self.files.when_saved(self._close_saved)
+
+    def _close_saved(self) -> None:
+        """Nothing is unsaved any more, or the user does not want it."""
+        if not self._controller.running:
+            self._finish_close()
+            return
+        choices = (
+            Choice(self.tr("Stop now and quit"), self._quit_now, QMessageBox.ButtonRole.DestructiveRole),
+            Choice(self.tr("Stop after the running agents and quit"), self._quit_after, is_default=True),
+        )
+        self.close_question = ask(
+            self,
+            self.tr("A run is going on."),
+            self.tr("OpenLoop closes when it has stopped. What is finished is kept in the run folder."),
+            choices,
+            self.tr("Cancel"),
+        )
+        self.close_question.destroyed.connect(self._forget_close_question)
+
+    @Slot()
+    def _forget_close_question(self) -> None:
+        self.close_question = None
+
+    def _quit_now(self) -> None:
+        self._quit(StopKind.NOW)
+
+    def _quit_after(self) -> None:
+        self._quit(StopKind.AFTER_RUNNING)
+
+    def _quit(self, kind: StopKind) -> None:
+        if not self._controller.running:
+            # It ended while the question stood.
+            self._finish_close()
+            return
+        self._closes_when_stopped = True
+        self._controller.stop(kind)
+
+    def _finish_close(self) -> None:
+        self._may_close = True
+        self.close()
+
+
+def _dropped_file(event: QDropEvent) -> Path | None:
+    """The one workflow file that is dragged, if it is one."""
+    urls = event.mimeData().urls()
+    if len(urls) != 1 or not urls[0].isLocalFile():
+        return None
+    path = Path(urls[0].toLocalFile())
+    return path if path.suffix.lower() in SUFFIXES else None

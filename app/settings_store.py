@@ -1,0 +1,120 @@
+"""What the window remembers between starts, in one ini file that may be broken without harm."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+from PySide6.QtCore import QByteArray, QSettings
+
+from app.theme import Scheme
+from core.platform_paths import state_folder
+
+_GEOMETRY = "window/geometry"
+_SPLITTER = "window/splitter"
+_SCHEME = "view/scheme"
+_ZOOM = "view/log_zoom"
+_RECENT = "files/recent"
+_ZOOMS = range(-4, 25)
+
+
+class SettingsStore:
+    """Typed access to the remembered settings. A value that makes no sense counts as not there.
+
+    `set_aside` is where a broken file was moved to; None: it was not broken. `path` None: the user's folder.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        self.path = path if path is not None else state_folder() / "window.ini"
+        self.set_aside: Path | None = None
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._settings = QSettings(str(self.path), QSettings.Format.IniFormat)
+        if _is_broken(self.path) or self._settings.status() is QSettings.Status.FormatError:
+            self.set_aside = _free_name(self.path)
+            self.path.replace(self.set_aside)
+            self._settings = QSettings(str(self.path), QSettings.Format.IniFormat)
+            # QSettings shares what it read among objects of one file: forget it.
+            self._settings.clear()
+
+    # --- window ----------------------------------------------------------------------------------------
+
+    @property
+    def geometry(self) -> QByteArray | None:
+        """Of the window, as `saveGeometry` gave it."""
+        return self._bytes(_GEOMETRY)
+
+    @geometry.setter
+    def geometry(self, value: QByteArray) -> None:
+        self._settings.setValue(_GEOMETRY, value)
+
+    @property
+    def splitter(self) -> QByteArray | None:
+        """Of the splitter between the regions, as `saveState` gave it."""
+        return self._bytes(_SPLITTER)
+
+    @splitter.setter
+    def splitter(self, value: QByteArray) -> None:
+        self._settings.setValue(_SPLITTER, value)
+
+    # --- view ------------------------------------------------------------------------------------------
+
+    @property
+    def scheme(self) -> Scheme:
+        """Light, dark, or as the system."""
+        value = self._settings.value(_SCHEME)
+        return Scheme(value) if value in list(Scheme) else Scheme.SYSTEM
+
+    @scheme.setter
+    def scheme(self, value: Scheme) -> None:
+        self._settings.setValue(_SCHEME, value.value)
+
+    @property
+    def log_zoom(self) -> int:
+        """Pixels that the text of logs is larger or smaller than usual."""
+        value = str(self._settings.value(_ZOOM, "0"))
+        number = int(value) if value.lstrip("-").isdecimal() else 0
+        return number if number in _ZOOMS else 0
+
+    @log_zoom.setter
+    def log_zoom(self, value: int) -> None:
+        self._settings.setValue(_ZOOM, value)
+
+    # --- files -----------------------------------------------------------------------------------------
+
+    @property
+    def recent(self) -> list[Path]:
+        """Files that were open, the latest first."""
+        value = self._settings.value(_RECENT)
+        names = [value] if isinstance(value, str) else value if isinstance(value, list) else []
+        return [Path(name) for name in names if isinstance(name, str) and name]
+
+    @recent.setter
+    def recent(self, value: list[Path]) -> None:
+        self._settings.setValue(_RECENT, [str(path) for path in value])
+
+    def write(self) -> bool:
+        """Bring everything to the disk; False where that is not possible."""
+        self._settings.sync()
+        return self._settings.status() is QSettings.Status.NoError
+
+    def _bytes(self, key: str) -> QByteArray | None:
+        value = self._settings.value(key)
+        return value if isinstance(value, QByteArray) and not value.isEmpty() else None
+
+
+def _is_broken(path: Path) -> bool:
+    """QSettings takes almost anything for an ini file; it writes text without control characters."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return False
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return True
+    return any(ord(character) < 32 and character not in "\r\n\t" for character in text)
+
+
+def _free_name(path: Path) -> Path:
+    names = (path.with_name(f"{path.name}.broken{number or ''}") for number in itertools.count())
+    return next(name for name in names if not name.exists())

@@ -1,0 +1,82 @@
+"""The one toolbar: the file, Run and Stop, and what the right side shows."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QMenu, QWidget
+
+from app.buttons import Button, ButtonLook
+from app.labels import ElidedLabel
+from app.theme import theme
+from app.window_actions import WindowActions
+
+
+class TopBar(QWidget):
+    """Signals: `side_chosen(bool)`: the user wants to see the run (True) or the settings (False)."""
+
+    side_chosen = Signal(bool)
+
+    def __init__(self, actions: WindowActions, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.file_name = ElidedLabel("", bold=True, parent=self)
+        self.run_button = Button(self.tr("Run"), ButtonLook.FILLED, "play", self)
+        self.run_button.follow_action(actions.run)
+        self.stop_button = Button(self.tr("Stop"), ButtonLook.OUTLINED, "square", self)
+        self.stop_button.setAccessibleDescription(self.tr("Opens a menu with two ways to stop"))
+        self.stop_menu = QMenu(self)
+        self.stop_menu.addActions([actions.stop_after, actions.stop_now])
+        self.stop_button.set_drop_down(self.stop_menu)
+        self.settings_button = Button(self.tr("Settings"), ButtonLook.FLAT, "settings", self)
+        self.settings_button.setToolTip(self.tr("Settings of the workflow and the selection (Ctrl+1)"))
+        self.run_side_button = Button(self.tr("Run"), ButtonLook.FLAT, "rows-3", self)
+        self.run_side_button.setAccessibleName(self.tr("Show the run"))
+        self.sides = QButtonGroup(self)
+        for number, button in enumerate((self.settings_button, self.run_side_button)):
+            button.setCheckable(True)
+            self.sides.addButton(button, number)
+        self.settings_button.setChecked(True)
+        self.sides.idClicked.connect(self._chosen)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(12, 7, 12, 8)
+        layout.setSpacing(8)
+        layout.addWidget(self.file_name)
+        layout.addSpacing(12)
+        layout.addWidget(self.run_button)
+        layout.addWidget(self.stop_button)
+        layout.addStretch(1)
+        layout.addWidget(self.settings_button)
+        layout.addWidget(self.run_side_button)
+        self.show_running(False)
+        self.offer_run(False)
+
+    def show_file(self, title: str, *, modified: bool) -> None:
+        """The file's name, with a dot where there are unsaved changes."""
+        self.file_name.set_text(f"{title} •" if modified else title)
+
+    def show_running(self, running: bool) -> None:
+        """The important button is the only filled one: Stop while a run goes on, else Run."""
+        self.stop_button.setEnabled(running)
+        self.run_button.set_look(ButtonLook.OUTLINED if running else ButtonLook.FILLED)
+        self.stop_button.set_look(ButtonLook.FILLED if running else ButtonLook.OUTLINED)
+
+    def offer_run(self, there_is_one: bool) -> None:
+        """Whether there is a run to look at."""
+        self.run_side_button.setEnabled(there_is_one)
+        self.run_side_button.setToolTip(
+            self.tr("The run, live or the last one (Ctrl+2)") if there_is_one else self.tr("No run yet")
+        )
+
+    def show_side(self, run: bool) -> None:
+        """What the right side shows at present."""
+        (self.run_side_button if run else self.settings_button).setChecked(True)
+
+    @Slot(int)
+    def _chosen(self, number: int) -> None:
+        self.side_chosen.emit(number == 1)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        del event
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), theme().color("surface"))
+        painter.fillRect(0, self.height() - 1, self.width(), 1, theme().color("line"))

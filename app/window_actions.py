@@ -1,0 +1,157 @@
+"""The window's actions with their keys, and the menus of them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+
+from PySide6.QtCore import QObject, Slot
+from PySide6.QtGui import QAction, QActionGroup, QKeySequence, QUndoStack
+from PySide6.QtWidgets import QMainWindow, QMenu
+
+import resources
+from app.recent_files import RecentFiles
+from app.theme import Scheme, icon
+
+
+class WindowActions(QObject):
+    """Every action of the window. What they do is connected by the window."""
+
+    def __init__(self, window: QMainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self._undo_stack: QUndoStack | None = None
+        self._editable = True
+        key = QKeySequence.StandardKey
+        make = self._make
+        self.new = make(self.tr("&New"), "file-plus", key.New)
+        self.open = make(self.tr("&Open…"), "folder-open", key.Open)
+        self.save = make(self.tr("&Save"), "save", key.Save)
+        self.save_as = make(self.tr("Save &as…"), None, key.SaveAs)
+        self.quit = make(self.tr("&Quit"), None, key.Quit if sys.platform != "win32" else "Ctrl+Q")
+        self.quit.setMenuRole(QAction.MenuRole.QuitRole)
+        self.undo = make(self.tr("&Undo"), "undo-2", key.Undo)
+        self.redo = make(self.tr("&Redo"), "redo-2", key.Redo)
+        if sys.platform != "darwin":
+            self.redo.setShortcuts([QKeySequence("Ctrl+Shift+Z"), QKeySequence("Ctrl+Y")])
+        self.run = make(self.tr("&Run"), "play", "F5")
+        self.run.setToolTip(self.tr("Run this workflow"))
+        self.stop_after = make(self.tr("Stop &after the running agents"), "circle-pause", "Shift+F5")
+        self.stop_now = make(self.tr("Stop &now"), "circle-stop", "Ctrl+Shift+F5")
+        self.open_run_folder = make(self.tr("Open run &folder"), "folder-open", None)
+        self.show_settings = make(self.tr("&Settings"), "settings", "Ctrl+1")
+        self.show_run = make(self.tr("R&un"), "rows-3", "Ctrl+2")
+        self.all_turns = make(self.tr("All &turns…"), None, "Ctrl+Shift+T")
+        self.next_tab = make(self.tr("Ne&xt tab"), None, "Ctrl+Tab")
+        self.previous_tab = make(self.tr("&Previous tab"), None, "Ctrl+Shift+Tab")
+        self.close_tab = make(self.tr("&Close tab"), None, "Ctrl+W")
+        self.zoom_in = make(self.tr("Log text &larger"), None, key.ZoomIn)
+        self.zoom_out = make(self.tr("Log text s&maller"), None, key.ZoomOut)
+        self.zoom_normal = make(self.tr("Log text n&ormal"), None, "Ctrl+0")
+        self.about = make(self.tr("&About OpenLoop"), "info", None)
+        self.about.setMenuRole(QAction.MenuRole.AboutRole)
+        self.schemes = QActionGroup(self)
+        for scheme, text, name in (
+            (Scheme.SYSTEM, self.tr("As the s&ystem"), None),
+            (Scheme.LIGHT, self.tr("L&ight"), "sun"),
+            (Scheme.DARK, self.tr("&Dark"), "moon"),
+        ):
+            action = make(text, name, None)
+            action.setCheckable(True)
+            action.setData(scheme.value)
+            self.schemes.addAction(action)
+        self.show_running(False)
+        self.show_has_run(False)
+
+    def _make(self, text: str, icon_name: str | None, key: QKeySequence.StandardKey | str | None) -> QAction:
+        action = QAction(text, self)
+        if icon_name is not None:
+            action.setIcon(icon(icon_name, "quiet"))
+        if key is not None:
+            action.setShortcut(QKeySequence(key))
+        self._window.addAction(action)
+        return action
+
+    def make_menus(self, recent: RecentFiles, edit_actions: Iterable[QAction]) -> None:
+        """Fill the menu bar. `edit_actions`: what the builder can do to its selection."""
+        bar = self._window.menuBar()
+        file_menu = bar.addMenu(self.tr("&File"))
+        file_menu.addActions([self.new, self.open])
+        file_menu.addMenu(recent)
+        self.examples = file_menu.addMenu(self.tr("&Examples"))
+        self._fill_examples(self.examples)
+        file_menu.addSeparator()
+        file_menu.addActions([self.save, self.save_as])
+        file_menu.addSeparator()
+        file_menu.addAction(self.quit)
+        edit_menu = bar.addMenu(self.tr("&Edit"))
+        edit_menu.addActions([self.undo, self.redo])
+        edit_menu.addSeparator()
+        edit_menu.addActions(list(edit_actions))
+        run_menu = bar.addMenu(self.tr("&Run"))
+        run_menu.addActions([self.run, self.stop_after, self.stop_now])
+        run_menu.addSeparator()
+        run_menu.addAction(self.open_run_folder)
+        view_menu = bar.addMenu(self.tr("&View"))
+        view_menu.addActions([self.show_settings, self.show_run])
+        view_menu.addSeparator()
+        view_menu.addActions([self.all_turns, self.next_tab, self.previous_tab, self.close_tab])
+        view_menu.addSeparator()
+        view_menu.addActions([self.zoom_in, self.zoom_out, self.zoom_normal])
+        view_menu.addSeparator()
+        view_menu.addActions(self.schemes.actions())
+        bar.addMenu(self.tr("&Help")).addAction(self.about)
+
+    def _fill_examples(self, menu: QMenu) -> None:
+        for path in resources.example_workflows():
+            action = menu.addAction(path.stem.replace("_", " ").replace("&", "&&"))
+            action.setData(str(path))
+        menu.menuAction().setEnabled(bool(menu.actions()))
+
+    # --- what can be done at present -------------------------------------------------------------------
+
+    def follow_undo(self, stack: QUndoStack) -> None:
+        """Undo and redo work on this stack, and say what they would do."""
+        self._undo_stack = stack
+        self.undo.triggered.connect(stack.undo)
+        self.redo.triggered.connect(stack.redo)
+        stack.indexChanged.connect(self._show_undo)
+        self._show_undo()
+
+    @Slot()
+    def _show_undo(self) -> None:
+        stack = self._undo_stack
+        if stack is None:
+            return
+        self.undo.setEnabled(self._editable and stack.canUndo())
+        self.redo.setEnabled(self._editable and stack.canRedo())
+        undo, redo = stack.undoText(), stack.redoText()
+        self.undo.setText(self.tr("&Undo {0}").format(undo) if undo else self.tr("&Undo"))
+        self.redo.setText(self.tr("&Redo {0}").format(redo) if redo else self.tr("&Redo"))
+
+    def show_running(self, running: bool) -> None:
+        """While a run goes on it can be stopped, and the workflow stays as it is."""
+        self._editable = not running
+        self.run.setEnabled(not running)
+        self.stop_after.setEnabled(running)
+        self.stop_now.setEnabled(running)
+        self.new.setEnabled(not running)
+        self.open.setEnabled(not running)
+        self._show_undo()
+
+    def show_has_run(self, has_run: bool) -> None:
+        """Whether there is a run to look at."""
+        for action in (
+            self.show_run,
+            self.all_turns,
+            self.next_tab,
+            self.previous_tab,
+            self.close_tab,
+            self.open_run_folder,
+        ):
+            action.setEnabled(has_run)
+
+    def show_scheme(self, scheme: Scheme) -> None:
+        """Which look is in force."""
+        for action in self.schemes.actions():
+            action.setChecked(action.data() == scheme.value)
