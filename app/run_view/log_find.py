@@ -107,7 +107,7 @@ class FindBar(QWidget):
         self._needle.setFrame(False)
         self._needle.setPlaceholderText(self.tr("Find"))
         self._needle.setAccessibleName(self.tr("Text to find"))
-        self._needle.setFixedWidth(150)
+        self._needle.setFixedWidth(120)
         self._needle.setFont(font())
         self._count = QLabel(self)
         self._count.setFont(font(tabular=True))

@@ -12,6 +12,10 @@ from core.transcript import FOLD_HEADER
 
 _AT_ONCE = 128 * 1024
 """Bytes that the window's thread may index in one go: well under a millisecond."""
+_BIG = 64 * 1024 * 1024
+_REST = 0.002
+"""Seconds between two slices while a file grows fast: the window's thread gets its turn. A big file that
+was there before is read without rests."""
 
 
 class BackgroundJob:
@@ -79,5 +83,8 @@ class LogSource:
 
     def _catch_up(self) -> None:
         left = max(0, self._index.behind())
-        while left >= 0 and not self._job.stopping.is_set() and self._index.advance(SLICE):
-            left -= SLICE
+        pause = _REST if left < _BIG else 0.0
+        while left >= 0 and not self._job.stopping.is_set() and self._index.advance(2 * SLICE):
+            left -= 2 * SLICE
+            if pause and self._job.stopping.wait(pause):
+                return

@@ -1,379 +1,87 @@
-"""The view of one log file, painted line by line: as fast with ten million lines as with ten.
+"""The view of one log file: what the user does with it by mouse, keys, menu and find bar.
 
-Only what is visible is read, laid out and painted. One timer, at work only while the view is visible,
-follows the file. The parts: `log_source` (the file), `log_folds`, `log_rows` (looks), `log_page` (what is on
-the screen), `log_painter`, `log_selection`, `log_find`.
+The parts: `log_area` (what is seen of the file, following its end), `log_source` (the file), `log_folds`,
+`log_rows` (looks), `log_page` (what is on the screen), `log_painter`, `log_selection`, `log_find`.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QPoint, QPointF, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import (
-    QAccessible,
     QAction,
     QContextMenuEvent,
-    QFocusEvent,
     QGuiApplication,
     QHideEvent,
     QKeyEvent,
     QKeySequence,
     QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QPen,
-    QResizeEvent,
-    QShowEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QMenu, QWidget
+from PySide6.QtWidgets import QMenu, QWidget
 
-from app.run_view.log_find import FindBar, FollowPill, LogFinder
-from app.run_view.log_page import LogPage, Place, PlacedRow
-from app.run_view.log_painter import MARGIN, LogPainter, Marked, matches_in
-from app.run_view.log_selection import AT_ONCE, LIMIT, Caret, LogSelection, word_at
-from app.run_view.log_source import BackgroundJob, LogSource
-from app.theme import GRID, font, is_appearance_event, theme
-
-_TICK_MS = 33
-_TOP = 2 * GRID
-_ZOOMS = (-4, 24)
+from app.run_view.log_area import LogArea
+from app.run_view.log_find import LogFinder
+from app.run_view.log_page import Place
+from app.run_view.log_painter import MARGIN, matches_in
+from app.run_view.log_selection import AT_ONCE, LIMIT, Caret, word_at
+from app.run_view.log_source import BackgroundJob
 
 
-class LogView(QAbstractScrollArea):
+class LogView(LogArea):
     """A log file, live.
 
     Signals: `raw_file_requested()` from the context menu; `name_activated(str)` when an agent's name is
-    clicked; `following_changed(bool)`; `message(str)`: a sentence for the status line, such as what a copy
-    left out.
+    clicked; `message(str)`: a sentence for the status line, such as what a copy left out; and those of
+    `LogArea`.
     """
 
     raw_file_requested = Signal()
     name_activated = Signal(str)
-    following_changed = Signal(bool)
     message = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._painter = LogPainter()
-        self._page = LogPage(self._painter)
-        self._selection = LogSelection(self._page)
-        self._tail = Place()
-        self._follow = True
-        self._seen = 0
-        self._syncing = False
         self._wheel = 0.0
         self._pressed: Caret | None = None
         self._drag_point: QPoint | None = None
-        self._current_header: int | None = None
-        self._finder: LogFinder | None = None
-        self._found: tuple[int, int] | None = None
         self._copying = BackgroundJob("log-copy")
         self._copied: list[str] = []
-        self._empty_text = self.tr("Nothing printed yet.")
-
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setAccessibleName(self.tr("Log"))
-        self.viewport().setCursor(Qt.CursorShape.IBeamCursor)
-        self.viewport().setMouseTracking(True)
-        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
-        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
-        self.verticalScrollBar().valueChanged.connect(self._bar_moved)
-        self.horizontalScrollBar().valueChanged.connect(self._repaint)
-        self._bar = FindBar(self.viewport())
         self._bar.needle_changed.connect(self._find)
         self._bar.step_requested.connect(self.find_next)
         self._bar.closed.connect(self.close_find)
-        self._pill = FollowPill(self.viewport())
-        self._pill.clicked.connect(self.follow)
-        for child in (self._bar, self._pill):
-            child.setCursor(Qt.CursorShape.ArrowCursor)
-        self._timer = QTimer(self)
-        self._timer.setInterval(_TICK_MS)
-        self._timer.timeout.connect(self.refresh)
         self._scroller = QTimer(self)
         self._scroller.setInterval(50)
         self._scroller.timeout.connect(self._drag_on)
         self._make_actions()
 
-    # --- what is shown ----------------------------------------------------------------------------------
-
     def set_source(self, path: Path | None, raw: bool = False) -> None:
         """Show a file, which may not exist yet and may grow. `raw`: as it is, else it is a transcript."""
-        self._stop_threads()
-        self._selection.clear()
-        self._found = None
-        self._finder = None
-        self._page.open(LogSource(path, structured=not raw) if path is not None else None)
-        self._painter.show_time = not raw
-        self._page.forget_layout()
-        self._follow = True
-        self.refresh()
-        self._sync()
+        self._copying.stop()
+        super().set_source(path, raw)
         if self._bar.isVisible():
             self._find(self._bar.needle)
 
-    def set_overview(self, overview: bool) -> None:
-        """Show the column of agents' names."""
-        self._painter.show_name = overview
-        self._relayout()
-
-    def set_elapsed_from(self, start: float | None) -> None:
-        """Show times as elapsed since `start` (epoch seconds); None: as time of day."""
-        self._painter.elapsed_from = start
-        self._repaint()
-
     def set_wrap(self, wrap: bool) -> None:
         """Wrap long lines, or scroll sideways."""
-        self._painter.wrap = wrap
         self._wrap_action.setChecked(wrap)
-        self._relayout()
-
-    def set_empty_text(self, text: str) -> None:
-        """What is said while there is nothing to show."""
-        self._empty_text = text
-        self._repaint()
-
-    @property
-    def following(self) -> bool:
-        """Whether the view sticks to the end."""
-        return self._follow
-
-    @property
-    def line_count(self) -> int:
-        """Lines of the file that are known."""
-        return self._page.snapshot.lines
-
-    def visible_text(self) -> list[str]:
-        """What one can read at present, a string a line."""
-        return [placed.laid.row.text for placed in self._rows()]
-
-    def selected_text(self) -> str:
-        """The selection as plain text."""
-        return self._selection.text()
-
-    # --- following the file -----------------------------------------------------------------------------
+        super().set_wrap(wrap)
 
     @Slot()
     def refresh(self) -> None:
-        """Look at the file once; the timer does it while the view is visible."""
-        generation = self._page.snapshot.generation
-        changed = self._page.poll()
-        if changed:
-            if self._page.snapshot.generation != generation:
-                self._selection.clear()
-                self._found = None
-                self._seen = 0
-            self._sync()
-            self._repaint()
+        """Look at file, search and copy once; the timer does it while the view is visible."""
+        super().refresh()
         self._poll_find()
         if self._copied and not self._copying.running:
             QGuiApplication.clipboard().setText(self._copied.pop())
 
-    @Slot()
-    def follow(self) -> None:
-        """Go to the end and stay there."""
-        self._set_follow(True)
-        self._sync()
-        self._repaint()
-        if self._pill.hasFocus():
-            self.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def _set_follow(self, follow: bool) -> None:
-        if follow == self._follow:
-            return
-        self._follow = follow
-        self._seen = self._page.snapshot.lines
-        self.following_changed.emit(follow)
-
-    def _page_rows(self) -> int:
-        return max(1, int((self.viewport().height() - _TOP) // self._painter.row_height))
-
-    def _sync(self) -> None:
-        """Bring place, scroll bars and pill in line with the file."""
-        rows = self._page_rows()
-        self._tail = self._page.tail(rows)
-        if self._follow or self._page.place > self._tail:
-            self._page.place = self._tail
-        folds = self._page.folds
-        self._syncing = True
-        bar = self.verticalScrollBar()
-        maximum = folds.shown_of(self._tail.line) + (1 if self._tail.part else 0)
-        bar.setRange(0, maximum)
-        bar.setPageStep(rows)
-        bar.setSingleStep(1)
-        at_end = self._page.place >= self._tail
-        bar.setValue(maximum if at_end else folds.shown_of(self._page.place.line))
-        if self._painter.wrap:
-            self.horizontalScrollBar().setRange(0, 0)
-        self._syncing = False
-        if at_end or self._follow:
-            self._pill.hide()
-        else:
-            self._pill.say(self._page.snapshot.lines - self._seen)
-            self._pill.show()
-            self._place_overlays()
-
-    def _place_overlays(self) -> None:
-        area = self.viewport()
-        self._bar.adjustSize()
-        self._bar.move(area.width() - self._bar.width() - MARGIN, _TOP)
-        self._pill.move(
-            area.width() - self._pill.width() - MARGIN, area.height() - self._pill.height() - MARGIN
-        )
-
-    @Slot(int)
-    def _bar_moved(self, value: int) -> None:
-        if self._syncing:
-            return
-        bar = self.verticalScrollBar()
-        if value >= bar.maximum():
-            self._go(self._tail)
-        else:
-            self._go(Place(self._page.folds.line_of(value)))
-
-    def _go(self, place: Place) -> None:
-        self._page.place = min(place, self._tail)
-        self._set_follow(place >= self._tail)
-        self._sync()
-        self._repaint()
-
-    def _scroll(self, screen_rows: int) -> None:
-        self._go(self._page.moved(self._page.place, screen_rows))
-
-    @Slot()
-    def _repaint(self) -> None:
-        self.viewport().update()
-
-    def _relayout(self) -> None:
-        self._page.width = float(self.viewport().width())
-        self._page.forget_layout()
-        self._sync()
-        self._repaint()
-
-    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
-        super().showEvent(event)
-        self.refresh()
-        self._timer.start()
-
     def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802
-        self._timer.stop()
         self._scroller.stop()
-        self._stop_threads()
+        self._copying.stop()
         super().hideEvent(event)
 
-    def _stop_threads(self) -> None:
-        if self._finder is not None:
-            self._finder.pause()
-        if self._page.source is not None:
-            self._page.source.close()
-        self._copying.stop()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        super().resizeEvent(event)
-        if self._page.width != float(self.viewport().width()):
-            self._page.width = float(self.viewport().width())
-            self._page.forget_layout()
-        self._sync()
-        self._place_overlays()
-
-    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
-        super().changeEvent(event)
-        if is_appearance_event(event) and hasattr(self, "_timer"):
-            self._painter.restyle()
-            self._relayout()
-
-    # --- painting ---------------------------------------------------------------------------------------
-
-    def _rows(self) -> list[PlacedRow]:
-        return self._page.rows(self.viewport().height() - _TOP)
-
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
-        del event
-        area = self.viewport()
-        painter = QPainter(area)
-        painter.fillRect(area.rect(), theme().color("ground"))
-        rows = self._rows()
-        if not rows:
-            painter.setFont(font())
-            painter.setPen(theme().color("quiet"))
-            box = area.rect().adjusted(MARGIN, _TOP, -MARGIN, -_TOP)
-            painter.drawText(box, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, self._empty_text)
-        left = -float(self.horizontalScrollBar().value())
-        painter.setClipRect(
-            QRectF(0, min(_TOP, self._page.place.part * 1e6 + _TOP), area.width(), area.height())
-        )
-        for placed in rows:
-            row = placed.laid.row
-            self._painter.paint(
-                painter,
-                placed.laid,
-                left,
-                _TOP + placed.top,
-                area.width(),
-                selected=self._selection.in_row(row.line, len(row.text)),
-                marked=self._marks_of(placed),
-                focused=self.hasFocus() and row.line == self._current_header,
-            )
-        painter.setClipping(False)
-        if self.hasFocus():
-            painter.setPen(QPen(theme().color("accent"), 1))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRect(QRectF(area.rect()).adjusted(0.5, 0.5, -0.5, -0.5))
-        painter.end()
-        self._measure_width(rows)
-        if QAccessible.isActive():
-            self._describe(rows)
-
-    def _measure_width(self, rows: list[PlacedRow]) -> None:
-        if self._painter.wrap or not rows:
-            return
-        widest = max(self._painter.natural_width(placed.laid) for placed in rows)
-        bar = self.horizontalScrollBar()
-        beyond = max(bar.maximum(), int(widest - self.viewport().width()) + 1)
-        if beyond > bar.maximum():
-            bar.setRange(0, beyond)
-            bar.setPageStep(self.viewport().width())
-            bar.setSingleStep(20)
-
-    def _describe(self, rows: list[PlacedRow]) -> None:
-        text = "\n".join(placed.laid.row.text for placed in rows)
-        if text != self.accessibleDescription():
-            self.setAccessibleDescription(text)
-
-    def _marks_of(self, placed: PlacedRow) -> list[Marked]:
-        if self._finder is None:
-            return []
-        row = placed.laid.row
-        return [
-            Marked(start, end, current=self._found == (row.line, number))
-            for number, (start, end) in enumerate(matches_in(row, self._finder.pattern))
-        ]
-
     # --- mouse ------------------------------------------------------------------------------------------
-
-    def _placed_at(self, y: float) -> PlacedRow | None:
-        step = self._painter.row_height
-        for placed in self._rows():
-            top = _TOP + placed.top
-            if top <= y < top + placed.laid.heights * step:
-                return placed
-        return None
-
-    def _caret_at(self, point: QPointF) -> Caret | None:
-        rows = self._rows()
-        if not rows:
-            return None
-        placed = self._placed_at(point.y())
-        if placed is None:
-            if point.y() < _TOP:
-                return Caret(rows[0].laid.row.line, 0)
-            return Caret(rows[-1].laid.row.line, len(rows[-1].laid.row.text))
-        x = point.x() + self.horizontalScrollBar().value() - self._painter.text_left
-        character = self._painter.character_at(placed.laid, x, point.y() - _TOP - placed.top)
-        return Caret(placed.laid.row.line, character)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802
         if event.button() is not Qt.MouseButton.LeftButton:
@@ -470,15 +178,7 @@ class LogView(QAbstractScrollArea):
                 self._scroll(-rows)
         event.accept()
 
-    def zoom(self, step: int) -> None:
-        """Larger (1), smaller (-1) or the normal size again (0)."""
-        zoom = min(_ZOOMS[1], max(_ZOOMS[0], self._painter.zoom + step)) if step else 0
-        if zoom != self._painter.zoom:
-            self._painter.zoom = zoom
-            self._painter.restyle()
-            self._relayout()
-
-    # --- keys, menu, folds ------------------------------------------------------------------------------
+    # --- keys and menu ----------------------------------------------------------------------------------
 
     def _make_actions(self) -> None:
         keys = QKeySequence.StandardKey
@@ -582,42 +282,9 @@ class LogView(QAbstractScrollArea):
         if self._current_header is not None:
             self._toggle(self._current_header)
 
-    def _toggle(self, line: int) -> None:
-        fold = self._page.folds.header(line)
-        if fold is not None:
-            self._page.folds.toggle(fold)
-            self._refold()
-
-    def fold_all(self) -> None:
-        """Hide the results of all tool calls."""
-        self._page.folds.set_all(folded=True)
-        self._refold()
-
-    def unfold_all(self) -> None:
-        """Show the results of all tool calls."""
-        self._page.folds.set_all(folded=False)
-        self._refold()
-
-    def _refold(self) -> None:
-        """Folds changed: what is at the top of the page stays there where it can."""
-        self._page.forget_layout()
-        folds = self._page.folds
-        line = folds.line_of(folds.shown_of(self._page.place.line))
-        place = self._page.place if line == self._page.place.line else Place(line)
-        self._tail = self._page.tail(self._page_rows())
-        self._go(place)
-
     @Slot()
     def _toggle_wrap(self) -> None:
         self.set_wrap(not self._painter.wrap)
-
-    def focusInEvent(self, event: QFocusEvent) -> None:  # noqa: N802
-        super().focusInEvent(event)
-        self._repaint()
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:  # noqa: N802
-        super().focusOutEvent(event)
-        self._repaint()
 
     # --- selection --------------------------------------------------------------------------------------
 
@@ -721,11 +388,6 @@ class LogView(QAbstractScrollArea):
         else:
             self._bar.show_count(None, 0, searching=False)
 
-    def _offset_of(self, line: int) -> int:
-        source = self._page.source
-        read = source.read(line, 1) if source is not None else []
-        return read[0].offset if read else 0
-
     def _show_found(self) -> None:
         """Bring the current match into view."""
         finder, source = self._finder, self._page.source
@@ -747,15 +409,3 @@ class LogView(QAbstractScrollArea):
                 part = self._painter.screen_row_of(laid, spans[number][0])
         self._reveal(line, part)
         self._repaint()
-
-    def _reveal(self, line: int, part: int) -> None:
-        """Scroll so that a screen row is visible and not below the find bar."""
-        step = self._painter.row_height
-        for placed in self._rows():
-            if placed.laid.row.line == line:
-                y = _TOP + placed.top + part * step
-                highest = self._bar.geometry().bottom() if self._bar.isVisible() else 0
-                if highest <= y and y + step <= self.viewport().height():
-                    self._set_follow(False)
-                    return
-        self._go(self._page.moved(Place(line, part), -(self._page_rows() // 3)))

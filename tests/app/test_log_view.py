@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QColor, QGuiApplication, QMouseEvent, QWheelEvent
+from PySide6.QtGui import QAccessible, QColor, QGuiApplication, QMouseEvent, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -249,6 +249,24 @@ def test_an_empty_log_says_so(view: LogView) -> None:
     blank = view.viewport().grab().toImage()
     view.set_empty_text("")
     assert view.viewport().grab().toImage() != blank
+
+
+def test_a_screen_reader_is_told_of_a_document_and_its_visible_lines(
+    view: LogView, log: Path, qtbot: QtBot
+) -> None:
+    log.write_bytes(b"one\ntwo\n")
+    view.setAccessibleName("Log of vera")
+    view.set_source(log, raw=True)
+    settle(qtbot, view, 2)
+    QAccessible.setActive(True)
+    try:
+        view.viewport().grab()
+        interface = QAccessible.queryAccessibleInterface(view)
+        assert interface.role() is QAccessible.Role.Document
+        assert interface.text(QAccessible.Text.Name) == "Log of vera"
+        assert interface.text(QAccessible.Text.Description) == "one\ntwo"
+    finally:
+        QAccessible.setActive(False)
 
 
 # --- folds --------------------------------------------------------------------------------------------

@@ -1,0 +1,396 @@
+"""The painted area of a log view: which part of the file is shown, following its end, folds, zoom.
+
+Only what is visible is read, laid out and painted, so ten million lines are as fast as ten. One timer, at
+work only while the area is visible, follows the file. What the user does with mouse and keys: `log_view`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import (
+    QAccessible,
+    QFocusEvent,
+    QHideEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+    QShowEvent,
+)
+from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
+
+from app.run_view import log_accessible
+from app.run_view.log_find import FindBar, FollowPill, LogFinder
+from app.run_view.log_page import LogPage, Place, PlacedRow
+from app.run_view.log_painter import MARGIN, LogPainter, Marked, matches_in
+from app.run_view.log_selection import Caret, LogSelection
+from app.run_view.log_source import LogSource
+from app.theme import GRID, font, is_appearance_event, theme
+
+_TICK_MS = 33
+_TOP = 2 * GRID
+_ZOOMS = (-4, 24)
+
+
+class LogArea(QAbstractScrollArea):
+    """A log file, live, to look at. Signals: `following_changed(bool)`."""
+
+    following_changed = Signal(bool)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        log_accessible.install()
+        super().__init__(parent)
+        self._painter = LogPainter()
+        self._page = LogPage(self._painter)
+        self._selection = LogSelection(self._page)
+        self._tail = Place()
+        self._follow = True
+        self._seen = 0
+        self._syncing = False
+        self._current_header: int | None = None
+        self._finder: LogFinder | None = None
+        self._found: tuple[int, int] | None = None
+        self._empty_text = self.tr("Nothing printed yet.")
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAccessibleName(self.tr("Log"))
+        self.viewport().setCursor(Qt.CursorShape.IBeamCursor)
+        self.viewport().setMouseTracking(True)
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.verticalScrollBar().valueChanged.connect(self._bar_moved)
+        self.horizontalScrollBar().valueChanged.connect(self._repaint)
+        self._bar = FindBar(self.viewport())
+        self._pill = FollowPill(self.viewport())
+        self._pill.clicked.connect(self.follow)
+        for child in (self._bar, self._pill):
+            child.setCursor(Qt.CursorShape.ArrowCursor)
+        self._timer = QTimer(self)
+        self._timer.setInterval(_TICK_MS)
+        self._timer.timeout.connect(self.refresh)
+
+    # --- what is shown ----------------------------------------------------------------------------------
+
+    def set_source(self, path: Path | None, raw: bool = False) -> None:
+        """Show a file, which may not exist yet and may grow. `raw`: as it is, else it is a transcript."""
+        self._stop_threads()
+        self._selection.clear()
+        self._found = None
+        self._finder = None
+        self._page.open(LogSource(path, structured=not raw) if path is not None else None)
+        self._painter.show_time = not raw
+        self._page.forget_layout()
+        self._follow = True
+        self.refresh()
+        self._sync()
+
+    def set_overview(self, overview: bool) -> None:
+        """Show the column of agents' names."""
+        self._painter.show_name = overview
+        self._relayout()
+
+    def set_elapsed_from(self, start: float | None) -> None:
+        """Show times as elapsed since `start` (epoch seconds); None: as time of day."""
+        self._painter.elapsed_from = start
+        self._repaint()
+
+    def set_wrap(self, wrap: bool) -> None:
+        """Wrap long lines, or scroll sideways."""
+        self._painter.wrap = wrap
+        self._relayout()
+
+    def set_empty_text(self, text: str) -> None:
+        """What is said while there is nothing to show."""
+        self._empty_text = text
+        self._repaint()
+
+    @property
+    def following(self) -> bool:
+        """Whether the view sticks to the end."""
+        return self._follow
+
+    @property
+    def line_count(self) -> int:
+        """Lines of the file that are known."""
+        return self._page.snapshot.lines
+
+    def visible_text(self) -> list[str]:
+        """What one can read at present, a string a line."""
+        return [placed.laid.row.text for placed in self._rows()]
+
+    def selected_text(self) -> str:
+        """The selection as plain text."""
+        return self._selection.text()
+
+    # --- following the file -----------------------------------------------------------------------------
+
+    @Slot()
+    def refresh(self) -> None:
+        """Look at the file once; the timer does it while the view is visible."""
+        generation = self._page.snapshot.generation
+        changed = self._page.poll()
+        if changed:
+            if self._page.snapshot.generation != generation:
+                self._selection.clear()
+                self._found = None
+                self._seen = 0
+            self._sync()
+            self._repaint()
+
+    @Slot()
+    def follow(self) -> None:
+        """Go to the end and stay there."""
+        self._set_follow(True)
+        self._sync()
+        self._repaint()
+        if self._pill.hasFocus():
+            self.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _set_follow(self, follow: bool) -> None:
+        if follow == self._follow:
+            return
+        self._follow = follow
+        self._seen = self._page.snapshot.lines
+        self.following_changed.emit(follow)
+
+    def _page_rows(self) -> int:
+        return max(1, int((self.viewport().height() - _TOP) // self._painter.row_height))
+
+    def _sync(self) -> None:
+        """Bring place, scroll bars and pill in line with the file."""
+        rows = self._page_rows()
+        self._tail = self._page.tail(rows)
+        if self._follow or self._page.place > self._tail:
+            self._page.place = self._tail
+        folds = self._page.folds
+        self._syncing = True
+        bar = self.verticalScrollBar()
+        maximum = folds.shown_of(self._tail.line) + (1 if self._tail.part else 0)
+        bar.setRange(0, maximum)
+        bar.setPageStep(rows)
+        bar.setSingleStep(1)
+        at_end = self._page.place >= self._tail
+        bar.setValue(maximum if at_end else folds.shown_of(self._page.place.line))
+        if self._painter.wrap:
+            self.horizontalScrollBar().setRange(0, 0)
+        self._syncing = False
+        if at_end or self._follow:
+            self._pill.hide()
+        else:
+            self._pill.say(self._page.snapshot.lines - self._seen)
+            self._pill.show()
+            self._place_overlays()
+
+    def _place_overlays(self) -> None:
+        area = self.viewport()
+        self._bar.adjustSize()
+        self._bar.move(area.width() - self._bar.width() - MARGIN, _TOP)
+        self._pill.move(
+            area.width() - self._pill.width() - MARGIN, area.height() - self._pill.height() - MARGIN
+        )
+
+    @Slot(int)
+    def _bar_moved(self, value: int) -> None:
+        if self._syncing:
+            return
+        bar = self.verticalScrollBar()
+        if value >= bar.maximum():
+            self._go(self._tail)
+        else:
+            self._go(Place(self._page.folds.line_of(value)))
+
+    def _go(self, place: Place) -> None:
+        self._page.place = min(place, self._tail)
+        self._set_follow(place >= self._tail)
+        self._sync()
+        self._repaint()
+
+    def _scroll(self, screen_rows: int) -> None:
+        self._go(self._page.moved(self._page.place, screen_rows))
+
+    @Slot()
+    def _repaint(self) -> None:
+        self.viewport().update()
+
+    def _relayout(self) -> None:
+        self._page.width = float(self.viewport().width())
+        self._page.forget_layout()
+        self._sync()
+        self._repaint()
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
+        super().showEvent(event)
+        self.refresh()
+        self._timer.start()
+
+    def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802
+        self._timer.stop()
+        self._stop_threads()
+        super().hideEvent(event)
+
+    def _stop_threads(self) -> None:
+        if self._finder is not None:
+            self._finder.pause()
+        if self._page.source is not None:
+            self._page.source.close()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        if self._page.width != float(self.viewport().width()):
+            self._page.width = float(self.viewport().width())
+            self._page.forget_layout()
+        self._sync()
+        self._place_overlays()
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        super().changeEvent(event)
+        if is_appearance_event(event) and hasattr(self, "_timer"):
+            self._painter.restyle()
+            self._relayout()
+
+    # --- painting ---------------------------------------------------------------------------------------
+
+    def _rows(self) -> list[PlacedRow]:
+        return self._page.rows(self.viewport().height() - _TOP)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        del event
+        area = self.viewport()
+        painter = QPainter(area)
+        painter.fillRect(area.rect(), theme().color("ground"))
+        rows = self._rows()
+        if not rows:
+            painter.setFont(font())
+            painter.setPen(theme().color("quiet"))
+            box = area.rect().adjusted(MARGIN, _TOP, -MARGIN, -_TOP)
+            painter.drawText(box, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, self._empty_text)
+        left = -float(self.horizontalScrollBar().value())
+        painter.setClipRect(QRectF(0, _TOP, area.width(), area.height()))
+        for placed in rows:
+            row = placed.laid.row
+            self._painter.paint(
+                painter,
+                placed.laid,
+                left,
+                _TOP + placed.top,
+                area.width(),
+                selected=self._selection.in_row(row.line, len(row.text)),
+                marked=self._marks_of(placed),
+                focused=self.hasFocus() and row.line == self._current_header,
+            )
+        painter.setClipping(False)
+        if self.hasFocus():
+            painter.setPen(QPen(theme().color("accent"), 1))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(QRectF(area.rect()).adjusted(0.5, 0.5, -0.5, -0.5))
+        painter.end()
+        self._measure_width(rows)
+        if QAccessible.isActive():
+            self._describe(rows)
+
+    def _measure_width(self, rows: list[PlacedRow]) -> None:
+        if self._painter.wrap or not rows:
+            return
+        widest = max(self._painter.natural_width(placed.laid) for placed in rows)
+        bar = self.horizontalScrollBar()
+        beyond = max(bar.maximum(), int(widest - self.viewport().width()) + 1)
+        if beyond > bar.maximum():
+            bar.setRange(0, beyond)
+            bar.setPageStep(self.viewport().width())
+            bar.setSingleStep(20)
+
+    def _describe(self, rows: list[PlacedRow]) -> None:
+        text = "\n".join(placed.laid.row.text for placed in rows)
+        if text != self.accessibleDescription():
+            self.setAccessibleDescription(text)
+
+    def _marks_of(self, placed: PlacedRow) -> list[Marked]:
+        if self._finder is None:
+            return []
+        row = placed.laid.row
+        return [
+            Marked(start, end, current=self._found == (row.line, number))
+            for number, (start, end) in enumerate(matches_in(row, self._finder.pattern))
+        ]
+
+    # --- places, folds, zoom ----------------------------------------------------------------------------
+
+    def _placed_at(self, y: float) -> PlacedRow | None:
+        step = self._painter.row_height
+        for placed in self._rows():
+            top = _TOP + placed.top
+            if top <= y < top + placed.laid.heights * step:
+                return placed
+        return None
+
+    def _caret_at(self, point: QPointF) -> Caret | None:
+        rows = self._rows()
+        if not rows:
+            return None
+        placed = self._placed_at(point.y())
+        if placed is None:
+            if point.y() < _TOP:
+                return Caret(rows[0].laid.row.line, 0)
+            return Caret(rows[-1].laid.row.line, len(rows[-1].laid.row.text))
+        x = point.x() + self.horizontalScrollBar().value() - self._painter.text_left
+        character = self._painter.character_at(placed.laid, x, point.y() - _TOP - placed.top)
+        return Caret(placed.laid.row.line, character)
+
+    def _reveal(self, line: int, part: int) -> None:
+        """Scroll so that a screen row is visible and not below the find bar."""
+        step = self._painter.row_height
+        for placed in self._rows():
+            if placed.laid.row.line == line:
+                y = _TOP + placed.top + part * step
+                highest = self._bar.geometry().bottom() if self._bar.isVisible() else 0
+                if highest <= y and y + step <= self.viewport().height():
+                    self._set_follow(False)
+                    return
+        self._go(self._page.moved(Place(line, part), -(self._page_rows() // 3)))
+
+    def _offset_of(self, line: int) -> int:
+        source = self._page.source
+        read = source.read(line, 1) if source is not None else []
+        return read[0].offset if read else 0
+
+    def _toggle(self, line: int) -> None:
+        fold = self._page.folds.header(line)
+        if fold is not None:
+            self._page.folds.toggle(fold)
+            self._refold()
+
+    def fold_all(self) -> None:
+        """Hide the results of all tool calls."""
+        self._page.folds.set_all(folded=True)
+        self._refold()
+
+    def unfold_all(self) -> None:
+        """Show the results of all tool calls."""
+        self._page.folds.set_all(folded=False)
+        self._refold()
+
+    def _refold(self) -> None:
+        """Folds changed: what is at the top of the page stays there where it can."""
+        self._page.forget_layout()
+        folds = self._page.folds
+        line = folds.line_of(folds.shown_of(self._page.place.line))
+        place = self._page.place if line == self._page.place.line else Place(line)
+        self._tail = self._page.tail(self._page_rows())
+        self._go(place)
+
+    def zoom(self, step: int) -> None:
+        """Larger (1), smaller (-1) or the normal size again (0)."""
+        zoom = min(_ZOOMS[1], max(_ZOOMS[0], self._painter.zoom + step)) if step else 0
+        if zoom != self._painter.zoom:
+            self._painter.zoom = zoom
+            self._painter.restyle()
+            self._relayout()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:  # noqa: N802
+        super().focusInEvent(event)
+        self._repaint()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:  # noqa: N802
+        super().focusOutEvent(event)
+        self._repaint()
