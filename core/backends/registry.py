@@ -1,0 +1,44 @@
+"""The backends there are, by the names that workflow files and agents use for them."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from typing import cast
+
+from core.backends.base import Backend
+from core.findings import did_you_mean
+
+_BACKENDS = {
+    "opencode": "core.backends.opencode:OpencodeBackend",
+    "demo": "core.backends.demo:DemoBackend",
+    "command": "core.backends.command:CommandBackend",
+}
+"""Module and class of each; the module is imported when a run first needs it."""
+
+
+class UnknownBackendError(KeyError):
+    """There is no backend of this name; the text says which are near, for a user."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+    def __str__(self) -> str:
+        near = did_you_mean(self.name, _BACKENDS) or f"There are: {', '.join(_BACKENDS)}."
+        return f"There is no backend called {self.name}. {near}"
+
+
+def backend_names() -> tuple[str, ...]:
+    """The names of all backends, the default one first."""
+    return tuple(_BACKENDS)
+
+
+@functools.cache
+def backend(name: str) -> Backend:
+    """The backend of this name; always the same object. Raises UnknownBackendError."""
+    try:
+        module, _, class_name = _BACKENDS[name].partition(":")
+    except KeyError:
+        raise UnknownBackendError(name) from None
+    return cast(Backend, getattr(importlib.import_module(module), class_name)())
