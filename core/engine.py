@@ -7,7 +7,6 @@ Rules: docs/file-format.md and docs/architecture.md.
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -145,7 +144,6 @@ class Engine:
             record=record,
             backend_of=self._backend_of,
             condition=condition,
-            slots=asyncio.Semaphore(self.plan.max_parallel),
             state=self._first_state(record.run_id),
         )
         begun = time.time()

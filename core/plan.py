@@ -77,6 +77,13 @@ class RunPlan:
         return {"preparation": self.preparation, "loop": self.loop, "finalization": self.finalization}[phase]
 
     @property
+    def most_at_once(self) -> int:
+        """How many turns may be at work at the same time: a group's cap overrides the workflow's."""
+        groups = (*self.preparation, *self.loop, *self.finalization)
+        caps = (min(group.max_parallel, len(group.turns)) for group in groups if group.mode == "parallel")
+        return max(caps, default=1)
+
+    @property
     def turns(self) -> tuple[PlannedTurn, ...]:
         """Every planned turn of all phases, in the order of the file."""
         groups = (*self.preparation, *self.loop, *self.finalization)

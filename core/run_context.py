@@ -90,7 +90,6 @@ class RunContext:
     record: RunRecord
     backend_of: Callable[[str], Backend]
     condition: Condition
-    slots: asyncio.Semaphore
     state: WorkflowState
     stop: StopKind | None = None
     live: dict[str, LiveTurn] = field(default_factory=dict)

@@ -281,8 +281,8 @@ class Turn:
             nice=self.services.nice,
         )
         with (
-            FileTail(spec.stdout, _size(spec.stdout)) as out,
-            FileTail(spec.stderr, _size(spec.stderr)) as err,
+            _tail(spec.stdout) as out,
+            _tail(spec.stderr) as err,
         ):
             process = self.services.supervisor.launch(spec)
             self.control.hold(process)

@@ -7,7 +7,7 @@ import random
 import re
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from core.backends.base import Failure, TurnOrder
@@ -55,14 +55,14 @@ def turn_refs(context: RunContext, group: PlannedGroup, iteration: int) -> tuple
 
 @dataclass
 class TurnLoop:
-    """Makes one turn. `slots`: a cap of the group's own beside the run's."""
+    """Makes one turn. `slots`: how many turns of the group may be at work at once."""
 
     context: RunContext
     ref: TurnRef
     planned: PlannedTurn
     state_json: bytes
     beside: Sequence[str] = ()
-    slots: asyncio.Semaphore | None = None
+    slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
     _retries: int = 0
     _restarts: int = 0
     _started: float = 0.0
@@ -128,31 +128,25 @@ class TurnLoop:
     async def _in_slot(self, turn: Turn, kind: AttemptKind, reason: str) -> Outcome | None:
         """One try while a slot is held; None: the turn is not wanted any more and never began."""
         context = self.context
-        if self.slots is not None:
-            await self.slots.acquire()
-        try:
-            async with context.slots:
-                cause = turn.control.cause
-                if self._started == 0.0:
-                    if cause is not None or context.stop is not None or context.over_budget() is not None:
-                        return None
-                    prompt_bytes = await context.executor.call(turn.open)
-                    self._started = time.time()
-                    context.publish(
-                        TurnStarted(
-                            time=self._started,
-                            turn=self.ref.turn,
-                            backend=self.planned.backend,
-                            model=self.planned.model,
-                            prompt_bytes=prompt_bytes,
-                        )
+        async with self.slots:
+            cause = turn.control.cause
+            if self._started == 0.0:
+                if cause is not None or context.stop is not None or context.over_budget() is not None:
+                    return None
+                prompt_bytes = await context.executor.call(turn.open)
+                self._started = time.time()
+                context.publish(
+                    TurnStarted(
+                        time=self._started,
+                        turn=self.ref.turn,
+                        backend=self.planned.backend,
+                        model=self.planned.model,
+                        prompt_bytes=prompt_bytes,
                     )
-                elif cause is not None:
-                    return Stopped(cause)
-                return await context.executor.call(partial(turn.work, kind, reason))
-        finally:
-            if self.slots is not None:
-                self.slots.release()
+                )
+            elif cause is not None:
+                return Stopped(cause)
+            return await context.executor.call(partial(turn.work, kind, reason))
 
     def _wait_before_retry(self, failure: Failure) -> float | None:
         if self.context.stop is StopKind.NOW:

@@ -1,0 +1,128 @@
+"""A run without a window: the same engine on a plain asyncio loop with a pool of threads."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol
+
+from core.backends.registry import backend, backend_names
+from core.engine import Engine, RunRefused
+from core.events import Event, RunFinished, RunStatus, StopKind
+from core.executor import ThreadExecutor
+from core.plan import RunPlan
+from core.planning import RunOverrides, plan_run
+from core.problems import Problem, UserFileError
+from core.run_folders import library_of, workdir_of
+from core.workflow_file import load_workflow
+
+SPARE_THREADS = 4
+"""Beside one for each agent: for state, merge and folders."""
+
+
+class Display(Protocol):
+    """Shows a run while it goes on."""
+
+    def show(self, events: Sequence[Event]) -> None:
+        """Take in what happened."""
+
+    def close(self) -> None:
+        """The run is over."""
+
+
+def run_headless(
+    path: Path,
+    *,
+    workdir: Path | None,
+    log_dir: Path | None,
+    max_loops: int | None,
+    max_parallel: int | None,
+    as_json: bool,
+) -> int:
+    """Run a workflow file and show it on the terminal. Gives the exit code (app.cli, EXIT_*)."""
+    try:
+        file = load_workflow(path)
+        library = library_of(file, workdir or workdir_of(file))
+        overrides = RunOverrides(workdir, log_dir, max_loops, max_parallel)
+        plan = plan_run(file, library, overrides, known_backends=backend_names())
+    except UserFileError as error:
+        return _refuse(error.problems)
+    for warning in file.warnings:
+        sys.stderr.write(f"warning: {warning.text()}\n")
+    if plan.on_missing_state == "ask":
+        # Nobody is there to be asked.
+        plan = replace(plan, on_missing_state="abort")
+    display = _display(plan, as_json)
+    try:
+        return asyncio.run(_run(plan, display))
+    except RunRefused as refusal:
+        display.close()
+        return _refuse(refusal.problems)
+
+
+def _display(plan: RunPlan, as_json: bool) -> Display:
+    if as_json:
+        from app.headless_display import JsonLines
+
+        return JsonLines(sys.stdout.buffer)
+    if sys.stdout.isatty():
+        from app.headless_terminal import TerminalDisplay
+
+        return TerminalDisplay(plan)
+    from app.headless_display import PlainLines
+
+    return PlainLines(sys.stdout)
+
+
+def _refuse(problems: Sequence[Problem]) -> int:
+    for problem in problems:
+        sys.stderr.write(f"{problem.severity.value}: {problem.text()}\n")
+    sys.stderr.write("Nothing was started.\n")
+    return 2
+
+
+async def _run(plan: RunPlan, display: Display) -> int:
+    executor = ThreadExecutor(plan.most_at_once + SPARE_THREADS)
+    engine = Engine(plan, executor, backend, display.show)
+    interrupted = False
+
+    def interrupt() -> None:
+        nonlocal interrupted
+        interrupted = True
+        engine.stop(StopKind.NOW)
+
+    restore = _on_interrupt(interrupt)
+    try:
+        finished = await engine.run()
+    finally:
+        restore()
+        executor.close()
+    display.close()
+    return _exit_code(finished, interrupted)
+
+
+def _exit_code(finished: RunFinished, interrupted: bool) -> int:
+    if finished.status is RunStatus.COMPLETED:
+        return 0
+    return 130 if interrupted else 1
+
+
+def _on_interrupt(interrupt: Callable[[], None]) -> Callable[[], None]:
+    """Have Ctrl+C and a polite kill end the run in order; gives what takes that back."""
+    loop = asyncio.get_running_loop()
+    signals = [signal.SIGINT, signal.SIGTERM]
+    if hasattr(signal, "SIGHUP"):
+        signals.append(signal.SIGHUP)
+    before = {number: signal.getsignal(number) for number in signals}
+    for number in signals:
+        signal.signal(number, lambda *_: loop.call_soon_threadsafe(interrupt))
+
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+    return restore

@@ -1,0 +1,123 @@
+"""What a run prints where no person looks at a live terminal: JSON events, or plain lines."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import BinaryIO, TextIO
+
+import orjson
+
+from core.events import (
+    AttemptKind,
+    AttemptStarted,
+    Event,
+    GroupStarted,
+    IterationStarted,
+    Merged,
+    Noted,
+    PhaseStarted,
+    RetryScheduled,
+    RunFinished,
+    RunStarted,
+    StateChanged,
+    StopRequested,
+    TurnFinished,
+    TurnStarted,
+    TurnStatus,
+)
+from core.progress import RunProgress, cost_words, duration_words, quantity_words
+from core.transcript import summarize_update
+
+
+class JsonLines:
+    """One event a line, as in the journal; the state itself is in the run folder."""
+
+    def __init__(self, out: BinaryIO) -> None:
+        self._out = out
+
+    def show(self, events: Sequence[Event]) -> None:
+        for event in events:
+            if not isinstance(event, StateChanged):
+                self._out.write(orjson.dumps(event, option=orjson.OPT_APPEND_NEWLINE))
+        self._out.flush()
+
+    def close(self) -> None:
+        self._out.flush()
+
+
+class PlainLines:
+    """A line for whatever a person would want to read later in a log."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+        self._progress = RunProgress()
+
+    def show(self, events: Sequence[Event]) -> None:
+        for event in events:
+            self._progress.apply(event)
+            line = event_words(event, self._progress)
+            if line:
+                clock = time.strftime("%H:%M:%S", time.localtime(event.time))
+                self._out.write(f"{clock} {line}\n")
+        self._out.flush()
+
+    def close(self) -> None:
+        self._out.flush()
+
+
+def event_words(event: Event, progress: RunProgress) -> str:
+    """One line about an event, with its agent's name first; empty where it is not worth one."""
+    match event:
+        case RunStarted():
+            return f"Run {event.run_id} of {event.workflow} started. Its folder: {event.folder}"
+        case PhaseStarted():
+            return f"{event.phase.capitalize()} begins."
+        case IterationStarted():
+            return f"Iteration {event.iteration} of {progress.max_loops} begins."
+        case GroupStarted() if event.mode == "parallel":
+            return f"In parallel: {', '.join(ref.label for ref in event.turns)}."
+        case Noted():
+            return f"{_title(event.turn, progress)}{'warning: ' if event.warning else ''}{event.message}"
+        case Merged() if event.conflicts:
+            paths = ", ".join(sorted({conflict.path for conflict in event.conflicts}))
+            return f"Different values were written to {paths}; see the journal for all of them."
+        case StopRequested():
+            return "Stopping now." if event.kind == "now" else "Stopping after the running agents."
+        case RunFinished():
+            spent = progress.spent
+            facts = [duration_words(event.seconds), quantity_words(spent.usage.total_tokens, "token")]
+            facts += [words for words in [cost_words(spent)] if words]
+            return f"{event.message} ({', '.join(facts)}; {event.termination_reason})"
+        case TurnStarted() | AttemptStarted() | RetryScheduled() | TurnFinished():
+            return _turn_words(event, progress)
+        case _:
+            return ""
+
+
+def _turn_words(
+    event: TurnStarted | AttemptStarted | RetryScheduled | TurnFinished, progress: RunProgress
+) -> str:
+    title = _title(event.turn, progress)
+    match event:
+        case TurnStarted():
+            model = f" with {event.model}" if event.model else ""
+            return f"{title}started ({event.backend}{model})."
+        case AttemptStarted(kind=AttemptKind.CORRECTION):
+            return f"{title}is asked for a correction: {event.reason}"
+        case AttemptStarted(kind=AttemptKind.RETRY):
+            return f"{title}is tried again: {event.reason}"
+        case RetryScheduled():
+            return f"{title}is tried again in {event.seconds:.0f} s: {event.reason}"
+        case TurnFinished(status=TurnStatus.SUCCEEDED):
+            summary = summarize_update(event.update) if event.update is not None else ""
+            return f"{title}succeeded after {duration_words(event.seconds)}: {event.message or summary}"
+        case TurnFinished():
+            return f"{title}{event.status.value} after {duration_words(event.seconds)}: {event.message}"
+        case _:
+            return ""
+
+
+def _title(turn: str | None, progress: RunProgress) -> str:
+    known = progress.turns.get(turn) if turn is not None else None
+    return f"{known.title}: " if known is not None else ""

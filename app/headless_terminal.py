@@ -1,0 +1,79 @@
+"""A run on a live terminal: a line for each running agent, kept up to date, below what has happened."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from app.headless_display import event_words
+from core.events import Event, RunFinished, RunStatus, TurnFinished, TurnStatus
+from core.plan import RunPlan
+from core.progress import (
+    RunProgress,
+    activity_words,
+    cost_words,
+    duration_words,
+    phase_words,
+    quantity_words,
+)
+
+_STYLES = {TurnStatus.SUCCEEDED: "green", TurnStatus.FAILED: "red", TurnStatus.STOPPED: "yellow"}
+
+
+class TerminalDisplay:
+    """Shows a run with rich; everything an agent says is printed as text, never as markup."""
+
+    def __init__(self, plan: RunPlan, console: Console | None = None) -> None:
+        self._progress = RunProgress(max_retries=plan.retries or None, budget=plan.budget)
+        self._console = console or Console(highlight=False)
+        self._live = Live(
+            get_renderable=self._table, console=self._console, refresh_per_second=4, transient=True
+        )
+        self._live.start()
+
+    def show(self, events: Sequence[Event]) -> None:
+        for event in events:
+            self._progress.apply(event)
+            line = event_words(event, self._progress)
+            if line:
+                self._console.print(Text(line, style=_style(event)))
+
+    def close(self) -> None:
+        if self._live.is_started:
+            self._live.stop()
+
+    def _table(self) -> Table:
+        now = time.time()
+        progress = self._progress
+        table = Table.grid(padding=(0, 2))
+        for turn in progress.running_turns:
+            facts = " · ".join(activity_words(turn, now, progress.max_retries))
+            steps = f"step {turn.steps}" if turn.steps else "starting"
+            seconds = duration_words(turn.seconds(now) or 0.0)
+            table.add_row(
+                Text("▸ " + turn.title, style="bold blue"),
+                Text(seconds),
+                Text(steps),
+                Text(facts, style="dim"),
+            )
+        spent = progress.spent
+        table.add_row(
+            Text(phase_words(progress) or "starting", style="dim"),
+            Text(duration_words(progress.seconds(now)), style="dim"),
+            Text(quantity_words(spent.usage.total_tokens, "token"), style="dim"),
+            Text(cost_words(spent), style="dim"),
+        )
+        return table
+
+
+def _style(event: Event) -> str:
+    if isinstance(event, TurnFinished):
+        return _STYLES.get(event.status, "")
+    if isinstance(event, RunFinished):
+        return "bold green" if event.status is RunStatus.COMPLETED else "bold red"
+    return ""

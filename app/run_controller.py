@@ -1,0 +1,144 @@
+"""One run a window: plans it off the window's thread, starts the engine, passes on what happens."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+
+from app.workers import QtExecutor
+from core.agent import AgentLibrary
+from core.backends.registry import backend, backend_names
+from core.config import WorkflowFile
+from core.engine import Answer, Engine, RunRefused
+from core.events import Event, StopKind
+from core.plan import RunPlan
+from core.planning import plan_run
+from core.problems import Problem, UserFileError
+
+SPARE_THREADS = 4
+READ_PAUSE = 0.005
+"""Seconds of rest after each full read of an agent's output: measured, it keeps the window at 60 frames."""
+NICE = 5
+"""Agents give way to the window when all cores are busy."""
+
+
+class RunController(QObject):
+    """Runs one workflow at a time.
+
+    Signals: `events(object)`: list[Event] in order; `running_changed(bool)`; `refused(object)`: list[Problem]
+    when a run could not begin. All in the window's thread.
+    """
+
+    events = Signal(object)
+    running_changed = Signal(bool)
+    refused = Signal(object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._executor = QtExecutor(SPARE_THREADS, self)
+        self._engine: Engine | None = None
+        self._running = False
+        self._stop_wish: StopKind | None = None
+        self._folder: Path | None = None
+        # The loop keeps only weak references to tasks.
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def running(self) -> bool:
+        """Whether a run is being prepared or goes on."""
+        return self._running
+
+    @property
+    def run_folder(self) -> Path | None:
+        """The folder of the present or last run."""
+        return self._folder
+
+    def start(self, file: WorkflowFile, library: AgentLibrary, default_workdir: Path | None = None) -> None:
+        """Check and plan on a worker, then run. Nothing happens while another run goes on."""
+        if self._running:
+            return
+        self._running = True
+        self._stop_wish = None
+        self._folder = None
+        self.running_changed.emit(True)
+        self._spawn(self._run(file, library, default_workdir))
+
+    def stop(self, kind: StopKind) -> None:
+        """Stop after the running agents, or now."""
+        self._stop_wish = kind
+        if self._engine is not None:
+            self._engine.stop(kind)
+
+    def stop_turn(self, turn: str) -> None:
+        """Stop one agent."""
+        if self._engine is not None:
+            self._engine.stop_turn(turn)
+
+    def answer(self, turn: str, answer: Answer) -> None:
+        """Answer a QuestionAsked."""
+        if self._engine is not None:
+            self._engine.answer(turn, answer)
+
+    def wait_for_workers(self) -> None:
+        """Block until the pool is idle; for the end of the application, when no run goes on."""
+        self._executor.wait()
+
+    async def _run(self, file: WorkflowFile, library: AgentLibrary, default_workdir: Path | None) -> None:
+        try:
+            plan: RunPlan = await self._executor.call(
+                partial(
+                    plan_run,
+                    file,
+                    library,
+                    known_backends=backend_names(),
+                    default_workdir=default_workdir,
+                )
+            )
+            self._executor.ensure_threads(plan.most_at_once + SPARE_THREADS)
+            self._engine = Engine(
+                plan, self._executor, backend, self._pass_on, read_pause=READ_PAUSE, nice=NICE
+            )
+            if self._stop_wish is not None:
+                self._engine.stop(self._stop_wish)
+            await self._engine.run()
+        except UserFileError as error:
+            self._refuse(error.problems)
+        except RunRefused as refusal:
+            self._refuse(refusal.problems)
+        finally:
+            self._engine = None
+            self._running = False
+            self.running_changed.emit(False)
+
+    def _pass_on(self, events: Sequence[Event]) -> None:
+        if self._folder is None and self._engine is not None:
+            self._folder = self._engine.folder
+        self.events.emit(list(events))
+
+    def _refuse(self, problems: Sequence[Problem]) -> None:
+        self.refused.emit(list(problems))
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            self._refuse(
+                [
+                    Problem(
+                        f"OpenLoop itself failed ({error}).", suggestion="Save your work and start it again."
+                    )
+                ]
+            )
+            asyncio.get_running_loop().call_exception_handler(
+                {"message": "a run could not be managed", "exception": error}
+            )
