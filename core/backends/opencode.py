@@ -1,0 +1,162 @@
+"""The opencode CLI: one `opencode run` for each attempt, headless, with nothing left to ask.
+
+The user's own configuration, login and plugins stay in force; what is added here only keeps a run without a
+person in front of it from waiting, publishing or updating itself.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import orjson
+
+from core.backends.base import Command, TurnOrder
+from core.backends.opencode_checks import check_orders
+from core.backends.opencode_reader import OpencodeReader
+from core.json_types import JsonObject
+from core.problems import Problem
+from core.processes import ProgramNotFound, find_program
+
+PROGRAM_VARIABLE = "OPENLOOP_OPENCODE"
+"""Environment variable with the path of opencode, for one that is not in PATH."""
+
+_CONFIG: JsonObject = {
+    "autoupdate": False,
+    "share": "disabled",
+    # Snapshots cost seconds of CPU a run and fail when several runs share a repository.
+    "snapshot": False,
+    # What the user's configuration says to ask about is refused, and the agent is told so and goes on;
+    # without this opencode ends there, with exit code 0.
+    "experimental": {"continue_loop_on_deny": True},
+}
+_PERMISSION: JsonObject = {
+    "external_directory": "deny",
+    "doom_loop": "deny",
+    "question": "deny",
+    # The star makes these rules of their own, behind the user's: as `read` they would replace a user's
+    # `"read": "deny"` and so allow what was denied.
+    "read*": {"*.env": "deny", "*.env.*": "deny", "*.env.example": "allow"},
+}
+_STRICT_FLAGS = (
+    "OPENCODE_DISABLE_LSP_DOWNLOAD",
+    "OPENCODE_DISABLE_DEFAULT_PLUGINS",
+    "OPENCODE_DISABLE_CLAUDE_CODE",
+)
+"""Variables that make opencode end at once when they are set to nothing."""
+_ODD_IN_TITLE = re.compile(r"[^\w .,:;/()#+-]+")
+
+
+class OpencodeBackend:
+    """Runs agents with `opencode run`."""
+
+    name = "opencode"
+    start_cost = True
+
+    def check(self, orders: Sequence[TurnOrder]) -> list[Problem]:
+        """Whether opencode is there and knows the agents and models these turns name."""
+        if not orders:
+            return []
+        try:
+            program = find_opencode(orders[0].workdir)
+        except FileNotFoundError as error:
+            return [
+                Problem(
+                    str(error),
+                    suggestion="Install it with `npm install -g opencode-ai`, or choose another backend.",
+                )
+            ]
+        return check_orders(program, orders)
+
+    def command(self, order: TurnOrder) -> Command:
+        """`opencode run` with the prompt on standard input. Raises FileNotFoundError."""
+        defaults = order.defaults
+        argv = [find_opencode(order.workdir), "run", "--format", "json", "--thinking"]
+        # `--title` also saves the request that would make one up. With `=`, a value may begin with a dash.
+        argv += [f"--title={_plain_title(order.title)}", f"--dir={order.workdir}"]
+        if order.session is not None:
+            argv.append(f"--session={order.session}")
+        model = order.model or defaults.model
+        variant = order.agent.variant or defaults.variant
+        for flag, value in (
+            ("model", model),
+            ("agent", defaults.agent),
+            ("variant", variant),
+            ("log-level", defaults.log_level),
+        ):
+            if value:
+                argv.append(f"--{flag}={value}")
+        if defaults.pure:
+            argv.append("--pure")
+        return Command((*argv, *defaults.extra_args), headless_environment(order.workdir, os.environ))
+
+    def reader(self, order: TurnOrder) -> OpencodeReader:
+        """A new reader for one attempt."""
+        return OpencodeReader(order.model or order.defaults.model)
+
+
+def find_opencode(workdir: Path) -> str:
+    """The opencode to start: the one that OPENLOOP_OPENCODE names, else the one in PATH.
+
+    Where a desktop gives programs a short PATH, the folder of opencode's own installer is looked at as well.
+    Raises FileNotFoundError with words for a user.
+    """
+    named = os.environ.get(PROGRAM_VARIABLE)
+    installer = Path.home() / ".opencode" / "bin"
+    path = os.pathsep.join(part for part in (os.environ.get("PATH"), str(installer)) if part)
+    try:
+        return find_program(named or "opencode", path, workdir)
+    except ProgramNotFound:
+        if named:
+            raise FileNotFoundError(
+                f"{PROGRAM_VARIABLE} names {named}, but no program can be run there."
+            ) from None
+        raise FileNotFoundError("opencode is not installed, or not in PATH.") from None
+
+
+def headless_environment(workdir: Path, environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables that make opencode work without a person. `environment`: what it gets besides.
+
+    Configuration that the user gives in variables is kept; its permissions win over the ones here.
+    """
+    added = {
+        # opencode takes its directory from PWD, not from the process.
+        "PWD": str(workdir),
+        "OPENCODE_DISABLE_AUTOUPDATE": "1",
+        "OPENCODE_CONFIG_CONTENT": _merged_json(environment.get("OPENCODE_CONFIG_CONTENT"), under=_CONFIG),
+        "OPENCODE_PERMISSION": _merged_json(environment.get("OPENCODE_PERMISSION"), over=_PERMISSION),
+    }
+    for name in _STRICT_FLAGS:
+        if environment.get(name) == "":
+            added[name] = "false"
+    return added
+
+
+def _merged_json(
+    given: str | None, *, over: JsonObject | None = None, under: JsonObject | None = None
+) -> str:
+    """The user's JSON text with ours put in: `under` wins over the user's keys, `over` gives way to them."""
+    try:
+        value = orjson.loads(given) if given else {}
+    except orjson.JSONDecodeError:
+        # opencode takes comments here and says itself what is wrong with the rest: left as it is.
+        return given or ""
+    if not isinstance(value, dict):
+        return given or ""
+    merged = _merge_deep(_merge_deep(over or {}, value), under or {})
+    return orjson.dumps(merged).decode()
+
+
+def _merge_deep(base: JsonObject, top: JsonObject) -> JsonObject:
+    merged = dict(base)
+    for key, value in top.items():
+        old = merged.get(key)
+        merged[key] = _merge_deep(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+    return merged
+
+
+def _plain_title(title: str) -> str:
+    """A title without characters that a Windows shim's shell would read; opencode only shows it."""
+    return _ODD_IN_TITLE.sub(" ", title).strip() or "OpenLoop"

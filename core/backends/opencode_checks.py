@@ -1,0 +1,220 @@
+"""Before a run: does opencode know the agents and models that the turns name?
+
+An unknown `--agent` silently runs the default one, and an unknown model fails only after seconds with
+"Unexpected server error". So the lists are asked for first.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.backends.base import TurnOrder
+from core.findings import did_you_mean
+from core.problems import Problem, Severity
+
+PROBE_SECONDS = 60.0
+"""How long `opencode models` may take; a first start on a busy machine needs many seconds."""
+
+_AGENT_LINE = re.compile(r"^(?P<name>\S.*?) \((?P<mode>primary|subagent|all)\)$", re.MULTILINE)
+_MODEL_LINE = re.compile(r"^[^\s/]+/\S+$", re.MULTILINE)
+_CLAIMED_ARGUMENTS = {
+    "--format": "OpenLoop reads the JSON format",
+    "--attach": "it loses the agents' answers",
+    "--continue": "it would continue some other session",
+    "-c": "it would continue some other session",
+    "--session": "OpenLoop names the session itself",
+    "-s": "OpenLoop names the session itself",
+    "--fork": "corrections continue the same session",
+    "--interactive": "nobody can answer",
+    "-i": "nobody can answer",
+    "--dir": "a turn's directory is the workflow's",
+    "--title": "OpenLoop gives the title",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """One list to ask opencode for; equal questions have the same answer while nothing changes on disk."""
+
+    program: str
+    program_time: int
+    arguments: tuple[str, ...]
+    workdir: str
+    configuration: tuple[tuple[str, str], ...]
+
+
+_answers: dict[_Question, str] = {}
+_asking = threading.Lock()
+
+
+def check_orders(program: str, orders: Sequence[TurnOrder]) -> list[Problem]:
+    """What stands in the way of these turns. Runs opencode where names have to be looked up; blocking."""
+    problems = _check_arguments(orders)
+    for (workdir, pure), group in _by_project(orders).items():
+        agents = _unique(order.defaults.agent for order in group)
+        models = _unique(order.model or order.defaults.model for order in group)
+        flags = ("--pure",) if pure else ()
+        if agents:
+            problems += _check_agents(program, workdir, flags, agents)
+        if models:
+            problems += _check_models(program, workdir, flags, models)
+    return problems
+
+
+def _check_arguments(orders: Sequence[TurnOrder]) -> list[Problem]:
+    problems: list[Problem] = []
+    for argument in _unique(argument for order in orders for argument in order.defaults.extra_args):
+        flag = argument.partition("=")[0]
+        if flag in _CLAIMED_ARGUMENTS:
+            problems.append(
+                Problem(
+                    f"{flag} cannot be used here: {_CLAIMED_ARGUMENTS[flag]}.",
+                    place="opencode_defaults.extra_args",
+                    suggestion="Take it out.",
+                )
+            )
+    return problems
+
+
+def _check_agents(program: str, workdir: Path, flags: tuple[str, ...], names: list[str]) -> list[Problem]:
+    place = "opencode_defaults.agent"
+    known: dict[str, str] = {}
+    for fresh in (False, True):
+        answer = _ask(program, ("agent", "list", *flags), workdir, fresh=fresh)
+        if isinstance(answer, Problem):
+            return [answer]
+        known = {match["name"]: match["mode"] for match in _AGENT_LINE.finditer(answer)}
+        if all(known.get(name) in ("primary", "all") for name in names):
+            return []
+    if not known:
+        return [_cannot_tell("its agents", "its answer could not be read")]
+    problems = []
+    for name in names:
+        if name not in known:
+            fit = [other for other, mode in known.items() if mode != "subagent"]
+            near = did_you_mean(name, fit) or f"There are: {', '.join(fit)}."
+            problems.append(Problem(f"opencode has no agent called {name}.", place=place, suggestion=near))
+        elif known[name] == "subagent":
+            problems.append(
+                Problem(
+                    f"{name} is a subagent of opencode, which cannot run a turn of its own.",
+                    place=place,
+                    suggestion="Name a primary agent, such as build.",
+                )
+            )
+    return problems
+
+
+def _check_models(program: str, workdir: Path, flags: tuple[str, ...], names: list[str]) -> list[Problem]:
+    problems = [
+        Problem(
+            f"{name} is not the full name of a model.",
+            suggestion="opencode wants provider/model, such as anthropic/claude-sonnet-4-5.",
+        )
+        for name in names
+        if "/" not in name.strip("/")
+    ]
+    names = [name for name in names if "/" in name.strip("/")]
+    if not names:
+        return problems
+    known: list[str] = []
+    for fresh in (False, True):
+        answer = _ask(program, ("models", *flags), workdir, fresh=fresh)
+        if isinstance(answer, Problem):
+            return [*problems, answer]
+        known = _MODEL_LINE.findall(answer)
+        if set(names) <= set(known):
+            return problems
+    if not known:
+        return [*problems, _cannot_tell("its models", "it lists none")]
+    providers = {model.partition("/")[0] for model in known}
+    for name in names:
+        if name in known:
+            continue
+        provider = name.partition("/")[0]
+        if provider in providers:
+            near = did_you_mean(name, known) or f"`opencode models {provider}` lists those it knows."
+            problems.append(Problem(f"opencode does not know the model {name}.", suggestion=near))
+        else:
+            problems.append(
+                Problem(
+                    f"opencode cannot use the model {name}: it has no provider called {provider}.",
+                    suggestion="Log in with `opencode auth login`, or configure the provider.",
+                )
+            )
+    return problems
+
+
+def _ask(program: str, arguments: tuple[str, ...], workdir: Path, *, fresh: bool) -> str | Problem:
+    """What opencode prints, remembered for this process; `fresh` asks again, for a name just configured."""
+    question = _Question(
+        program,
+        Path(program).stat().st_mtime_ns,
+        arguments,
+        str(workdir),
+        tuple(sorted((k, v) for k, v in os.environ.items() if k.startswith(("OPENCODE_", "XDG_", "HOME")))),
+    )
+    # One at a time: opencode's first start makes its database, and two of them make it at once.
+    with _asking:
+        if not fresh and question in _answers:
+            return _answers[question]
+        answer = _run(program, arguments, workdir)
+        if isinstance(answer, str):
+            _answers[question] = answer
+    return answer
+
+
+def _run(program: str, arguments: tuple[str, ...], workdir: Path) -> str | Problem:
+    what = f"`opencode {' '.join(arguments)}`"
+    # Into files: opencode loses what a pipe does not take at once, and what it started may hold a pipe open.
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        try:
+            done = subprocess.run(
+                [program, *arguments],
+                cwd=workdir,
+                env={**os.environ, "PWD": str(workdir), "OPENCODE_DISABLE_AUTOUPDATE": "1", "NO_COLOR": "1"},
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                timeout=PROBE_SECONDS,
+                check=False,
+                creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+            )
+        except subprocess.TimeoutExpired:
+            return _cannot_tell(what, f"no answer came in {PROBE_SECONDS:g} s")
+        except OSError as error:
+            return Problem(f"opencode cannot be started ({program}): {error.strerror or error}.")
+        out.seek(0)
+        err.seek(0)
+        printed = out.read().decode("utf-8", "replace").replace("\r\n", "\n")
+        if done.returncode == 0:
+            return printed
+        lines = err.read().decode("utf-8", "replace").strip().splitlines()
+        return _cannot_tell(what, lines[-1] if lines else f"exit code {done.returncode}")
+
+
+def _cannot_tell(what: str, why: str) -> Problem:
+    return Problem(
+        f"opencode could not be asked for {what}: {why}.",
+        suggestion="The run can start; a name that is wrong will show only then.",
+        severity=Severity.WARNING,
+    )
+
+
+def _by_project(orders: Sequence[TurnOrder]) -> dict[tuple[Path, bool], list[TurnOrder]]:
+    """Orders by what decides the answers: the project's configuration, and whether plugins count."""
+    groups: dict[tuple[Path, bool], list[TurnOrder]] = {}
+    for order in orders:
+        groups.setdefault((order.workdir, bool(order.defaults.pure)), []).append(order)
+    return groups
+
+
+def _unique(values: Iterable[str | None]) -> list[str]:
+    return list(dict.fromkeys(value for value in values if value))
