@@ -1,0 +1,105 @@
+"""The desktop application: Qt, its event loop shared with asyncio, the window, and the order of the end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from core.backends.registry import backend_names  # pydantic comes before Qt: measured, it starts faster
+
+# isort: split
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QGuiApplication, QIcon
+from PySide6.QtWidgets import QApplication
+from qasync import QEventLoop
+
+import resources
+from app.document import WorkflowDocument
+from app.main_window import MainWindow
+from app.run_controller import RunController
+from app.settings_store import SettingsStore
+from app.theme import Appearance, Scheme
+
+SWITCH_SECONDS = 0.001
+"""How long a worker may hold the interpreter while the window waits for it."""
+
+
+def run_application(workflow: Path | None, theme: str | None) -> int:
+    """Open the window, with `workflow` or the example in it, until it is closed. Gives the exit code."""
+    sys.setswitchinterval(SWITCH_SECONDS)
+    application = QApplication.instance() or QApplication(sys.argv[:1])
+    assert isinstance(application, QApplication)
+    application.setApplicationName("OpenLoop")
+    application.setDesktopFileName("openloop")
+    application.setQuitOnLastWindowClosed(False)
+    application.setWindowIcon(QIcon(str(resources.folder() / "icons" / "openloop.svg")))
+    loop = QEventLoop(application)
+    asyncio.set_event_loop(loop)
+    with loop:
+        loop.run_until_complete(_show(application, workflow, theme))
+    return 0
+
+
+async def _show(application: QApplication, workflow: Path | None, theme: str | None) -> None:
+    store = SettingsStore()
+    appearance = Appearance(application, Scheme(theme) if theme else store.scheme)
+    controller = RunController()
+    document = WorkflowDocument()
+    window = MainWindow(
+        controller,
+        document,
+        store=store,
+        appearance=appearance,
+        known_backends=backend_names(),
+    )
+    closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def end() -> None:
+        if not closed.done():
+            closed.set_result(None)
+
+    window.closed.connect(end)
+    window.files.load(workflow.absolute() if workflow is not None else resources.example_workflow())
+    window.show()
+    with _closed_by_signals(window):
+        await closed
+    controller.wait_for_workers()
+    window.deleteLater()
+    controller.deleteLater()
+    document.deleteLater()
+    QGuiApplication.processEvents()
+
+
+@contextlib.contextmanager
+def _closed_by_signals(window: MainWindow) -> Iterator[None]:
+    """Ctrl+C in the terminal and a polite kill stop the run and close the window."""
+    wanted = False
+
+    def want(*_: object) -> None:
+        nonlocal wanted
+        wanted = True
+
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    before = {number: signal.signal(number, want) for number in numbers}
+    # Python notices a signal only when it runs: Qt alone would sleep through it.
+    pulse = QTimer(window)
+    pulse.setInterval(250)
+
+    def look() -> None:
+        nonlocal wanted
+        if wanted:
+            wanted = False
+            window.quit_at_once()
+
+    pulse.timeout.connect(look)
+    pulse.start()
+    try:
+        yield
+    finally:
+        pulse.stop()
+        for number, handler in before.items():
+            signal.signal(number, handler)
