@@ -1,15 +1,15 @@
 """The demo agent: a program that behaves like an agent CLI, and as badly as it is told to.
 
-Started by `core/backends/demo.py` as `python -I -S demo_agent.py JSON [--session ID]`. It needs no account and
-no network, changes no file of the project, and uses nothing but the standard library.
+Started by `core/backends/demo.py` as `python -I -S demo_agent.py JSON [--session ID]`. It needs no account
+and no network, changes no file of the project, and uses nothing but the standard library.
 
 It reads its prompt from standard input up to the end, and prints one JSON object a line, each with a `type`:
 `session`, `step_start`, `text`, `reasoning`, `tool_use`, `step_finish` and `error`. What it says comes from
-`demo_scenes.txt` beside it, chosen by the agent's name or role and by the iteration in the prompt's state: the
-same agent with the same state always says the same.
+`demo_scenes.txt` beside it, chosen by the agent's name or role and by the iteration in the prompt's state:
+the same agent with the same state always says the same.
 
-The environment variable OPENLOOP_DEMO_SPEED multiplies every pause: 0 does not wait at all, 2 is half as fast.
-Exit code 75 means a failure that may pass (EX_TEMPFAIL).
+The environment variable OPENLOOP_DEMO_SPEED multiplies every pause: 0 does not wait at all, 2 takes twice as
+long. Exit code 75 means a failure that may pass (EX_TEMPFAIL).
 """
 
 from __future__ import annotations
@@ -254,7 +254,7 @@ def usage_of(agent, prompt_size, steps, answer_size):
     else:
         prices = {"input": 3, "output": 15, "reasoning": 15, "cache_read": 0.3, "cache_write": 3.75}
         costs = [round(sum(step[key] * prices[key] for key in step) / 1e6, 6) for step in tokens]
-    return list(zip(tokens, costs))
+    return list(zip(tokens, costs, strict=True))
 
 
 # --- what it remembers between attempts -----------------------------------------------------------------

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import functools
 import importlib
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
-from core.backends.base import Backend
 from core.findings import did_you_mean
+
+if TYPE_CHECKING:
+    from core.backends.base import Backend
 
 _BACKENDS = {
     "opencode": "core.backends.opencode:OpencodeBackend",
@@ -41,4 +43,4 @@ def backend(name: str) -> Backend:
         module, _, class_name = _BACKENDS[name].partition(":")
     except KeyError:
         raise UnknownBackendError(name) from None
-    return cast(Backend, getattr(importlib.import_module(module), class_name)())
+    return cast("Backend", getattr(importlib.import_module(module), class_name)())

@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 import resources
-from core.agent import AgentDefinition, AgentLibrary
+from core.agent import AgentDefinition, AgentLibrary, read_agent
 from core.backends.base import (
     ErrorReported,
     NoiseSeen,
@@ -34,6 +34,7 @@ from core.config import AgentGroup
 from core.json_types import JsonValue
 from core.merge import merge_updates
 from core.parser import ParsedUpdate, UpdateProblem, apply_authority, parse_update
+from core.problems import UserFileError
 from core.prompts import build_prompt, correction_prompt, shared_state
 from core.state import Contribution, Phase, WorkflowState
 from core.usage import Usage
@@ -278,3 +279,242 @@ def test_an_author_alone_reaches_a_good_score(tmp_path: Path) -> None:
         scores.append(payload["score"])
     assert scores == sorted(scores)
     assert scores[0] < 90 <= scores[-1]
+
+
+# --- a bad agent --------------------------------------------------------------------------------------
+
+
+def test_a_failure_ends_with_its_exit_code_after_some_output(tmp_path: Path) -> None:
+    attempt = run(agent(fail=3), tmp_path)
+    assert attempt.exit_code == 3
+    assert attempt.of(StepStarted)
+    assert attempt.verdict.failure is not None
+    assert "exit code 3" in attempt.verdict.failure.message
+    assert not attempt.verdict.failure.transient
+
+
+def test_a_failure_can_come_before_any_output(tmp_path: Path) -> None:
+    attempt = run(agent(fail={"exit_code": 4, "silent": True}, stderr=["no such model"]), tmp_path)
+    assert (attempt.exit_code, attempt.stdout) == (4, b"")
+    assert attempt.verdict.failure is not None
+    assert attempt.verdict.failure.detail == "no such model"
+
+
+def test_an_error_event_is_a_failure_even_with_exit_code_0(tmp_path: Path) -> None:
+    order_ = {"exit_code": 0, "error": "The provider is overloaded.", "transient": True}
+    attempt = run(agent(fail=order_), tmp_path)
+    assert attempt.exit_code == 0
+    assert attempt.of(ErrorReported) == [ErrorReported("The provider is overloaded.", transient=True)]
+    assert attempt.verdict.failure is not None
+    assert attempt.verdict.failure.message == "The provider is overloaded."
+    assert attempt.verdict.failure.transient
+
+
+def test_a_transient_failure_without_an_error_event_shows_in_the_exit_code(tmp_path: Path) -> None:
+    attempt = run(agent(fail={"transient": True}), tmp_path)
+    assert attempt.exit_code == 75
+    assert attempt.verdict.failure is not None
+    assert attempt.verdict.failure.transient
+
+
+def test_only_the_first_attempts_of_a_turn_fail(tmp_path: Path) -> None:
+    who = agent(fail={"exit_code": 9, "first": 2})
+    assert [run(who, tmp_path).exit_code for _ in range(4)] == [9, 9, 0, 0]
+
+
+def test_a_crash_leaves_a_traceback(tmp_path: Path) -> None:
+    attempt = run(agent(crash=True), tmp_path)
+    assert attempt.exit_code == 1
+    assert "Traceback" in attempt.stderr
+    assert attempt.verdict.failure is not None
+    assert "told to crash" in attempt.verdict.failure.detail
+
+
+@pytest.mark.parametrize(
+    ("kind", "problem"),
+    [
+        ("missing", "missing"),
+        ("bad_json", "bad_json"),
+        ("truncated", "truncated"),
+        ("fenced", "fenced"),
+        ("file", "written_to_file"),
+        ("wrong_type", "not_an_object"),
+    ],
+)
+def test_a_bad_answer_is_made_good_by_a_correction_in_the_same_session(
+    tmp_path: Path, kind: str, problem: str
+) -> None:
+    who = agent(bad_update={"kind": kind, "first": 2})
+    first = run(who, tmp_path)
+    assert first.exit_code == 0
+    assert first.verdict.failure is None
+    assert first.problem.kind == problem
+    second = run(who, tmp_path, correction_prompt(first.problem, 1, 2), first.session)
+    assert second.session == first.session
+    third = run(who, tmp_path, correction_prompt(second.problem, 2, 2), first.session)
+    good = run(agent(), tmp_path)
+    assert third.update.update == good.update.update
+
+
+def test_without_a_number_every_answer_is_bad(tmp_path: Path) -> None:
+    who = agent(bad_update="fenced")
+    first = run(who, tmp_path)
+    again = run(who, tmp_path, correction_prompt(first.problem, 1, 2), first.session)
+    assert again.problem.kind == "fenced"
+
+
+def test_a_session_that_does_not_exist_is_refused(tmp_path: Path) -> None:
+    attempt = run(agent(), tmp_path, b"", "demo_00000000")
+    assert attempt.exit_code == 1
+    assert attempt.stdout == b""
+    assert "Session not found" in attempt.stderr
+
+
+def test_a_flood_of_noise_and_of_text_arrives_whole(tmp_path: Path) -> None:
+    attempt = run(agent(flood={"noise_bytes": 3_000_001, "text_lines": 2_500}), tmp_path)
+    noise = attempt.of(NoiseSeen)
+    data = b"".join(event.data for event in noise if isinstance(event, NoiseSeen))
+    assert len(data) == 3_000_001
+    assert data.endswith(b"\n")
+    assert len(noise) < 200  # in bulk, not one for each of its 60,000 lines
+    assert TextSaid("Flooded line 1.") in attempt.events
+    assert TextSaid("Flooded line 2500.") in attempt.events
+    assert attempt.update
+
+
+def test_bytes_that_are_no_utf_8_do_not_disturb_the_rest(tmp_path: Path) -> None:
+    attempt = run(agent(invalid_utf8=True), tmp_path)
+    (noise,) = attempt.of(NoiseSeen)
+    assert isinstance(noise, NoiseSeen)
+    assert b"\xff\xfe" in noise.data
+    assert TextSaid("half a sign: \ufffd") in attempt.events
+    assert attempt.update
+
+
+def test_a_last_line_that_is_cut_off_is_a_failure(tmp_path: Path) -> None:
+    attempt = run(agent(partial_last_line=True), tmp_path)
+    assert attempt.exit_code == 0
+    assert not attempt.stdout.endswith(b"\n")
+    assert attempt.verdict.failure is not None
+    assert "in the middle" in attempt.verdict.failure.message
+
+
+def test_a_model_that_was_cut_off_is_told_apart(tmp_path: Path) -> None:
+    verdict = run(agent(stop_reason="length"), tmp_path).verdict
+    assert verdict.truncated
+    assert verdict.failure is None
+
+
+def test_tokens_cost_steps_and_lines_of_standard_error_are_as_ordered(tmp_path: Path) -> None:
+    who = agent(usage={"input": 1000, "output": 10}, cost_usd=0.5, steps=4, stderr=["one", "two"])
+    attempt = run(who, tmp_path)
+    finished = [event for event in attempt.of(StepFinished) if isinstance(event, StepFinished)]
+    assert len(finished) == 4
+    assert sum((event.usage for event in finished), Usage()) == Usage(1000, 10, cost_usd=0.5)
+    assert attempt.stderr == "one\ntwo\n"
+
+
+def test_more_steps_than_there_is_to_say_are_still_steps(tmp_path: Path) -> None:
+    attempt = run(agent(steps=40), tmp_path)
+    assert len(attempt.of(StepFinished)) == 40
+    assert attempt.update
+
+
+def test_an_unknown_price_is_not_a_price_of_zero(tmp_path: Path) -> None:
+    attempt = run(agent(no_price=True), tmp_path)
+    usages = [event.usage for event in attempt.of(StepFinished) if isinstance(event, StepFinished)]
+    assert {usage.cost_usd for usage in usages} == {None}
+
+
+def test_what_it_says_and_writes_can_be_ordered_exactly(tmp_path: Path) -> None:
+    writes: JsonValue = {"score": 40, "payload.review.count": 2, "review.list": [1, None]}
+    who = agent(text="Only this.", writes=writes, is_complete=True, termination_reason="because")
+    attempt = run(who, tmp_path)
+    assert attempt.verdict.text.startswith("Only this.\n")
+    update = attempt.update.update
+    assert update.payload == {"score": 40, "review": {"count": 2, "list": [1, None]}}
+    assert (update.is_complete, update.termination_reason) == (True, "because")
+
+
+def test_a_hanging_agent_has_said_something(tmp_path: Path) -> None:
+    with running(agent(hang=True), tmp_path) as process:
+        wait_for(tmp_path / "stdout.log", b'"step_start"', process)
+        assert process.poll() is None
+
+
+@posix_only
+def test_a_silent_agent_that_ignores_sigterm_dies_by_sigkill_only(tmp_path: Path) -> None:
+    with running(agent(hang_silent=True, ignore_sigterm=True, stderr=["ready"]), tmp_path) as process:
+        wait_for(tmp_path / "stderr.log", b"ready", process)
+        process.terminate()
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(0.3)
+        process.kill()
+        assert process.wait(10) == -signal.SIGKILL
+    assert (tmp_path / "stdout.log").read_bytes() == b""
+
+
+def test_an_endless_flood_goes_on_until_it_is_ended(tmp_path: Path) -> None:
+    with running(agent(flood={"endless": True}), tmp_path) as process:
+        deadline = time.monotonic() + 20
+        while not (tmp_path / "stdout.log").exists() or (tmp_path / "stdout.log").stat().st_size < 2_000_000:
+            assert time.monotonic() < deadline
+            time.sleep(0.002)
+        assert process.poll() is None
+
+
+@pytest.mark.parametrize("kind", ["plain", "setsid", "double_fork"])
+def test_a_child_that_is_left_behind_lives_on_until_it_is_ended(tmp_path: Path, kind: str) -> None:
+    attempt = run(agent(leave_child=kind), tmp_path)
+    assert attempt.exit_code == 0
+    child = psutil.Process(int((tmp_path / "demo_child.pid").read_text()))
+    try:
+        assert child.is_running()
+        if os.name == "posix":
+            own_session = os.getsid(child.pid) == child.pid
+            assert own_session is (kind != "plain")
+            child.terminate()
+            with pytest.raises(psutil.TimeoutExpired):
+                child.wait(0.2)
+    finally:
+        child.kill()
+        child.wait(10)
+
+
+# --- the orders are checked ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("demo", "place", "says"),
+    [
+        ({"secnds": 3}, "demo.secnds", "Did you mean seconds?"),
+        ({"fail": {"exitcode": 3}}, "demo.fail.exitcode", "Did you mean exit_code?"),
+        ({"fail": True}, "demo.fail", "keys and values"),
+        ({"bad_update": "fence"}, "demo.bad_update.kind", "'fenced'"),
+        ({"seconds": -1}, "demo.seconds", "greater than or equal to 0"),
+        ({"steps": "many"}, "demo.steps", "valid integer"),
+        (3, "demo", "keys and values"),
+    ],
+)
+def test_wrong_orders_are_named_with_their_place(
+    tmp_path: Path, demo: JsonValue, place: str, says: str
+) -> None:
+    who = AgentDefinition.model_validate({"name": "x", "demo": demo, "path": tmp_path / "x.md"})
+    (problem,) = BACKEND.check([order(who, tmp_path)] * 2)
+    assert problem.place == place
+    assert says in problem.text()
+    assert problem.file == tmp_path / "x.md"
+    with pytest.raises(UserFileError):
+        BACKEND.command(order(who, tmp_path))
+
+
+def test_the_example_agents_have_no_problem(tmp_path: Path) -> None:
+    library = AgentLibrary(resources.agents_folder())
+    orders = [
+        order(file.agent, tmp_path)
+        for path in sorted(resources.agents_folder().rglob("*.md"))
+        if (file := read_agent(path)).agent is not None
+    ]
+    assert len(orders) >= 13
+    assert library.get("vera") is not None
+    assert BACKEND.check(orders) == []

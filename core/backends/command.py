@@ -1,0 +1,194 @@
+"""The command backend: any program that reads a prompt and prints an answer is an agent.
+
+The agent's front matter names it: `command: [my-agent, --fast]`, or one string that is split into words at
+spaces and quotes. No shell is ever involved. The prompt is the program's standard input, what it prints is
+the assistant's text (of a long one the last 8 MiB), its exit code says whether it succeeded.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections import deque
+from collections.abc import Sequence
+
+from core.agent import AgentDefinition
+from core.backends.base import Command, Failure, NoiseSeen, OutputEvent, TurnOrder, Verdict
+from core.problems import Problem, UserFileError
+from core.processes import ProgramNotFound, find_program
+
+TEXT_LIMIT = 8 * 1024 * 1024
+"""Bytes of output that are kept as the answer; of a longer output the last ones, where the update stands."""
+LINE_LIMIT = 1024 * 1024
+"""Bytes of a line that are held back until its end comes; a longer one is passed on in pieces."""
+
+_EXAMPLE = "Write the program and its arguments as a list: command: [my-agent, --fast]."
+
+
+class _CommandError(ValueError):
+    """`command` is not what it must be; the message is for a user."""
+
+
+def command_words(agent: AgentDefinition) -> tuple[str, ...]:
+    """The program and its arguments. Raises ValueError with words for a user.
+
+    In a string, quotes hold words together. A backslash is an ordinary character, so that a path of Windows
+    stays one and the same file means the same on every system.
+    """
+    value = (agent.model_extra or {}).get("command")
+    if value is None:
+        raise _CommandError(f"The agent {agent.name} has no command.")
+    if isinstance(value, str):
+        lexer = shlex.shlex(value, posix=True, punctuation_chars=False)
+        lexer.whitespace_split = True
+        lexer.commenters = lexer.escape = ""
+        try:
+            words = list(lexer)
+        except ValueError as error:
+            raise _CommandError(
+                f"The command of the agent {agent.name} has a quote that is not closed."
+            ) from error
+    elif isinstance(value, list):
+        words = []
+        for word in value:
+            if not isinstance(word, str):
+                raise _CommandError(
+                    f"The command of the agent {agent.name} contains {word!r}, which YAML does not take for "
+                    f'text. Put it into quotes: "{word}".'
+                )
+            words.append(word)
+    else:
+        raise _CommandError(f"The command of the agent {agent.name} is neither a list nor a text.")
+    if not words or not words[0].strip():
+        raise _CommandError(f"The command of the agent {agent.name} is empty.")
+    if any("\0" in word for word in words):
+        raise _CommandError(f"The command of the agent {agent.name} contains a NUL character.")
+    return tuple(words)
+
+
+class CommandReader:
+    """Reads plain output: passes it on in whole lines, and keeps its end as the answer."""
+
+    def __init__(self) -> None:
+        self._line: list[bytes] = []
+        self._line_bytes = 0
+        self._kept: deque[bytes] = deque()
+        self._kept_bytes = 0
+        self._cut = False
+
+    @property
+    def runaway(self) -> Failure | None:
+        """Plain output never proves that a program will not end."""
+        return None
+
+    def feed(self, data: bytes) -> Sequence[OutputEvent]:
+        """The whole lines that these bytes complete, in one piece."""
+        if not data:
+            return []
+        self._keep(data)
+        end = data.rfind(b"\n") + 1
+        if end:
+            lines = b"".join((*self._line, data[:end]))
+            self._line, self._line_bytes = [], 0
+            self._hold(data[end:])
+            return [NoiseSeen(lines)]
+        self._hold(data)
+        return self.finish() if self._line_bytes > LINE_LIMIT else []
+
+    def finish(self) -> Sequence[OutputEvent]:
+        """The last line, when it had no newline."""
+        rest = b"".join(self._line)
+        self._line, self._line_bytes = [], 0
+        return [NoiseSeen(rest)] if rest else []
+
+    def judge(self, exit_code: int | None, signal: int | None, stderr_tail: str) -> Verdict:
+        """The exit code decides; the text is the whole output, or its last 8 MiB (`TEXT_LIMIT`)."""
+        return Verdict(self._text(), _failure(exit_code, signal, stderr_tail.strip()))
+
+    def _hold(self, data: bytes) -> None:
+        if data:
+            self._line.append(data)
+            self._line_bytes += len(data)
+
+    def _keep(self, data: bytes) -> None:
+        # Bounded pieces, so that what is held never exceeds the limit by more than one of them.
+        self._kept.append(data[-TEXT_LIMIT:])
+        self._kept_bytes += len(self._kept[-1])
+        self._cut = self._cut or len(data) > TEXT_LIMIT
+        while self._kept_bytes - len(self._kept[0]) >= TEXT_LIMIT:
+            self._kept_bytes -= len(self._kept.popleft())
+            self._cut = True
+
+    def _text(self) -> str:
+        data = b"".join(self._kept)
+        if self._cut or len(data) > TEXT_LIMIT:
+            # Begin with a whole character: at most three bytes of one may stand before it.
+            data = data[-TEXT_LIMIT:]
+            start = 0
+            while start < min(3, len(data)) and data[start] & 0xC0 == 0x80:
+                start += 1
+            data = data[start:]
+        return data.decode("utf-8", "replace")
+
+
+def _failure(exit_code: int | None, signal: int | None, stderr_tail: str) -> Failure | None:
+    if exit_code == 0:
+        return None
+    if exit_code is None:
+        how = f"by signal {signal}" if signal is not None else "in an unknown way"
+        return Failure(f"The command was ended {how}.", stderr_tail)
+    return Failure(f"The command failed with exit code {exit_code}.", stderr_tail)
+
+
+class CommandBackend:
+    """Runs the program that an agent's front matter names."""
+
+    name = "command"
+    start_cost = False
+
+    def check(self, orders: Sequence[TurnOrder]) -> list[Problem]:
+        """Agents without a usable command, and programs that are not found; each once."""
+        problems: list[Problem] = []
+        for order in orders:
+            problem = self._problem(order)
+            if problem is not None and problem not in problems:
+                problems.append(problem)
+        return problems
+
+    def _problem(self, order: TurnOrder) -> Problem | None:
+        try:
+            words = command_words(order.agent)
+            find_program(words[0], os.environ.get("PATH"), order.workdir)
+        except _CommandError as error:
+            return _as_problem(order.agent, error)
+        except ProgramNotFound as error:
+            name = order.agent.name
+            if error.found_but is not None:
+                return Problem(
+                    f"The agent {name} runs {error.found_but}, which may not be executed.",
+                    "command",
+                    "Make it executable, or name the program that runs it first.",
+                    file=order.agent.path,
+                )
+            return Problem(
+                f"The agent {name} runs {error.name}, but there is no such program.",
+                "command",
+                "Install it, add its folder to PATH, or write its full path.",
+                file=order.agent.path,
+            )
+        return None
+
+    def command(self, order: TurnOrder) -> Command:
+        """The agent's command as it stands. Raises UserFileError when there is none that can be used."""
+        try:
+            return Command(command_words(order.agent))
+        except _CommandError as error:
+            raise UserFileError([_as_problem(order.agent, error)]) from error
+
+    def reader(self, order: TurnOrder) -> CommandReader:
+        """A new reader for one attempt."""
+        return CommandReader()
+
+
+def _as_problem(agent: AgentDefinition, error: _CommandError) -> Problem:
+    return Problem(str(error), "command", _EXAMPLE, file=agent.path)
