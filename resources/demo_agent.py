@@ -21,6 +21,7 @@ import subprocess
 import sys
 import time
 import zlib
+from collections.abc import Mapping
 from pathlib import Path
 
 SCENES = Path(__file__).with_name("demo_scenes.txt")
@@ -47,7 +48,7 @@ GOOD_ENOUGH = 90
 # --- what it says -------------------------------------------------------------------------------------
 
 
-def read_scenes(text):
+def read_scenes(text: str) -> dict:
     """`{name: [round, ...]}`; a round is `(beats, payload)`. The form is told at the top of the file."""
     scenes = {}
     for chapter in ("\n" + text).split("\n## ")[1:]:
@@ -58,7 +59,7 @@ def read_scenes(text):
     return scenes
 
 
-def read_beats(story):
+def read_beats(story: str) -> list:
     """Events without their usual fields; None is the end of a step."""
     beats = []
     for line in story.split("\n"):
@@ -88,7 +89,7 @@ def read_beats(story):
     return beats
 
 
-def state_in(prompt):
+def state_in(prompt: str) -> dict:
     """The state in the last pair of tags of the prompt; an empty one when there is none."""
     end = prompt.rfind(STATE_TAGS[1])
     start = prompt.rfind(STATE_TAGS[0], 0, max(end, 0))
@@ -101,7 +102,7 @@ def state_in(prompt):
     return state if isinstance(state, dict) else {}
 
 
-def actor_of(agent, state, scenes):
+def actor_of(agent: dict, state: dict, scenes: dict) -> str:
     """Whose scenes this agent plays."""
     if agent["name"] in scenes:
         return agent["name"]
@@ -112,7 +113,7 @@ def actor_of(agent, state, scenes):
     return BY_PHASE.get(state.get("current_phase"), "amala")
 
 
-def act(agent, state, scenes):
+def act(agent: dict, state: dict, scenes: dict) -> tuple[list, dict]:
     """The beats and the update of this turn."""
     actor = actor_of(agent, state, scenes)
     rounds = scenes[actor]
@@ -136,7 +137,7 @@ def act(agent, state, scenes):
     return beats, update
 
 
-def is_done(actor, iteration, payload):
+def is_done(actor: str, iteration: int, payload: dict) -> bool:
     """Whether an agent that may complete says so: by its score, else a finalizer at once, others in time."""
     score = payload.get("score")
     if isinstance(score, (int, float)):
@@ -144,7 +145,7 @@ def is_done(actor, iteration, payload):
     return actor in FINISHERS or iteration >= 3
 
 
-def nested(writes):
+def nested(writes: dict) -> dict:
     """`{"review.score": 3}` as `{"review": {"score": 3}}`; a leading `payload.` may stand there or not."""
     payload = {}
     for path, value in writes.items():
@@ -159,7 +160,7 @@ def nested(writes):
     return payload
 
 
-def answer_text(update, kind):
+def answer_text(update: dict, kind: str | None) -> str:
     """The end of the final text; `kind` is what is wrong with it, or None."""
     block = json.dumps(update, indent=2, ensure_ascii=False)
     if kind is None:
@@ -182,30 +183,41 @@ def answer_text(update, kind):
 
 
 class Output:
-    """Standard output: JSON lines, each out at once; pauses share the seconds of the whole answer."""
+    """Standard output: JSON lines, each out at once, with pauses between them."""
 
-    def __init__(self, speed):
+    def __init__(self, speed: float) -> None:
         self._speed = speed
-        self._pause = 0.0
+        self._pauses = []
 
-    def spread(self, seconds, pauses):
-        self._pause = seconds / max(pauses, 1)
+    def spread(self, seconds: float, count: int, name: str) -> None:
+        """Let the next `count` pauses take `seconds` together, each its own part of them."""
+        weights = [40 + zlib.crc32(f"{name} {n}".encode("utf-8", "replace")) % 120 for n in range(count)]
+        self._pauses = [seconds * weight / sum(weights) for weight in weights]
 
-    def wait(self, share=1.0):
+    def wait(self) -> None:
+        pause = self._pauses.pop() if self._pauses else 0.0
         if self._speed > 0:
-            time.sleep(self._pause * share * self._speed)
+            time.sleep(pause * self._speed)
 
-    def event(self, kind, **fields):
+    def event(self, kind: str, **fields: object) -> None:
         line = json.dumps({"type": kind, "timestamp": int(time.time() * 1000), **fields}, ensure_ascii=False)
         self.raw(line.encode("utf-8", "replace") + b"\n")
 
-    def raw(self, data):
-        data = memoryview(data)
-        while data:
-            data = data[os.write(1, data) :]
+    def raw(self, data: bytes) -> None:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(1, rest) :]
 
 
-def steps_of(beats, count):
+def speed_in(environment: Mapping[str, str]) -> float:
+    """What every pause is multiplied with: 1, unless the environment has another number."""
+    try:
+        return min(max(float(environment.get("OPENLOOP_DEMO_SPEED", "1")), 0.0), 1000.0)
+    except ValueError:
+        return 1.0
+
+
+def steps_of(beats: list, count: int | None) -> list[list]:
     """The beats as steps: as the scene has them, or exactly `count`."""
     if count is None:
         steps, step = [], []
@@ -220,12 +232,12 @@ def steps_of(beats, count):
     return [flat[len(flat) * n // count : len(flat) * (n + 1) // count] for n in range(count)]
 
 
-def shares(total, count):
+def shares(total: int, count: int) -> list[int]:
     """A whole number in `count` parts."""
     return [total * (n + 1) // count - total * n // count for n in range(count)]
 
 
-def usage_of(agent, prompt_size, steps, answer_size):
+def usage_of(agent: dict, prompt_size: int, steps: list[list], answer_size: int) -> list[tuple]:
     """Tokens and cost of each step: as told, or like those of a model that reads 4 bytes a token."""
     demo, count = agent["demo"], len(steps)
     told = demo["usage"]
@@ -263,14 +275,14 @@ def usage_of(agent, prompt_size, steps, answer_size):
 class Memory:
     """A small file in the turn's folder: attempts and answers so far, the session and its state."""
 
-    def __init__(self, folder):
+    def __init__(self, folder: str) -> None:
         self._path = Path(folder, MEMORY)
         try:
             self.facts = json.loads(self._path.read_text("utf-8"))
         except (OSError, ValueError):
             self.facts = {"attempts": 0, "answers": 0, "session": "", "state": {}}
 
-    def save(self):
+    def save(self) -> None:
         new = self._path.with_suffix(".new")
         new.write_text(json.dumps(self.facts), "utf-8")
         new.replace(self._path)
@@ -279,12 +291,12 @@ class Memory:
 # --- how it misbehaves ----------------------------------------------------------------------------------
 
 
-def hang():
+def hang() -> None:
     while True:
         time.sleep(3600)
 
 
-def flood(output, order):
+def flood(output: Output, order: dict) -> None:
     """Lines as fast as they can be written: noise, then text events."""
     noise = b"".join(b"[%07d] compiling module %d of the demo flood\n" % (n, n % 97) for n in range(1500))
     left = order["noise_bytes"]
@@ -300,7 +312,7 @@ def flood(output, order):
         output.raw(("\n".join(lines) + "\n").encode())
 
 
-def leave_child(order, folder):
+def leave_child(order: dict, folder: str) -> None:
     """Start a process that outlives this one, and wait until it runs; its pid is in a file of the turn."""
     pid_file = Path(folder, CHILD)
     pid_file.unlink(missing_ok=True)
@@ -317,11 +329,11 @@ def leave_child(order, folder):
     process.returncode = 0  # it is meant to be left alone
 
 
-def self_command(*words):
+def self_command(*words: str) -> list[str]:
     return [sys.executable, "-I", "-S", str(Path(__file__).resolve()), *words]
 
 
-def loose(own_session):
+def loose(own_session: bool) -> dict:
     """Options of Popen for a child in a session of its own."""
     if not own_session:
         return {}
@@ -330,7 +342,7 @@ def loose(own_session):
     return {"start_new_session": True}
 
 
-def sleep_as_child(order):
+def sleep_as_child(order: dict) -> None:
     if order["ignore"]:
         ignore_sigterm()
     pid_file = Path(order["file"])
@@ -340,11 +352,11 @@ def sleep_as_child(order):
     time.sleep(order["seconds"])
 
 
-def ignore_sigterm():
+def ignore_sigterm() -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
 
-def fail(output, order):
+def fail(output: Output, order: dict) -> None:
     if order["error"] is not None:
         output.event("error", message=order["error"], transient=order["transient"])
     code = order["exit_code"]
@@ -354,7 +366,7 @@ def fail(output, order):
 # --- the program ----------------------------------------------------------------------------------------
 
 
-def main(arguments):
+def main(arguments: list[str]) -> None:
     if arguments[0] == "--sleep":
         sleep_as_child(json.loads(arguments[1]))
         return
@@ -367,7 +379,7 @@ def main(arguments):
     if demo["ignore_sigterm"]:
         ignore_sigterm()
     prompt = sys.stdin.buffer.read().decode("utf-8", "replace")
-    output = Output(float(os.environ.get("OPENLOOP_DEMO_SPEED", "1")))
+    output = Output(speed_in(os.environ))
     memory = Memory(agent["turn_folder"])
     facts = memory.facts
     if wanted_session is not None and wanted_session != facts["session"]:
@@ -382,7 +394,7 @@ def main(arguments):
     perform(agent, prompt, output, memory, correcting=wanted_session is not None)
 
 
-def perform(agent, prompt, output, memory, *, correcting):
+def perform(agent: dict, prompt: str, output: Output, memory: Memory, *, correcting: bool) -> None:
     demo, facts = agent["demo"], memory.facts
     failing = demo["fail"]
     if failing is not None and failing["first"] is not None and facts["attempts"] > failing["first"]:
@@ -406,7 +418,7 @@ def perform(agent, prompt, output, memory, *, correcting):
     steps = steps_of(beats, None if correcting else demo["steps"])
     usage = usage_of(agent, len(prompt), steps, len(answer))
     seconds = demo["seconds"] * (0.3 if correcting else 1)
-    output.spread(seconds, sum(map(len, steps)) + len(steps) + 1)
+    output.spread(seconds, sum(map(len, steps)) + len(steps) + 1, agent["name"])
 
     output.event("session", session=facts["session"])
     for number, step in enumerate(steps):
@@ -436,7 +448,7 @@ def perform(agent, prompt, output, memory, *, correcting):
         finish(output, demo, usage[number], last)
 
 
-def misbehave(agent, output, failing):
+def misbehave(agent: dict, output: Output, failing: dict | None) -> None:
     """What happens in the middle of the work."""
     demo = agent["demo"]
     if demo["invalid_utf8"]:
@@ -452,7 +464,7 @@ def misbehave(agent, output, failing):
         raise RuntimeError("the demo agent was told to crash")
 
 
-def finish(output, demo, usage, last):
+def finish(output: Output, demo: dict, usage: tuple, last: bool) -> None:
     tokens, cost = usage
     reason = (demo["stop_reason"] if last else "tool-calls") or "stop"
     if last and demo["partial_last_line"]:

@@ -41,6 +41,8 @@ from core.usage import Usage
 MODEL = "demo"
 TEMPORARY_FAILURE = 75
 """The exit code that means a failure that may pass (EX_TEMPFAIL of sysexits.h)."""
+_LONGEST_ARGUMENT = 24_000
+"""Characters; a whole command line of Windows may have 32,767."""
 
 
 # --- what an agent's front matter may order -----------------------------------------------------------
@@ -135,7 +137,7 @@ class DemoOrders(_Orders):
     hang: bool = False
     """Never end, after the first step's output."""
     hang_silent: bool = False
-    """Never end, without any output."""
+    """Never end, without any output but lines of `stderr`."""
     flood: Annotated[DemoFlood | None, _short_for("noise_bytes", int)] = None
     bad_update: Annotated[DemoBadUpdate | None, _short_for("kind", str)] = None
     ignore_sigterm: bool = False
@@ -160,7 +162,23 @@ def _problems_of(agent: AgentDefinition) -> list[Problem]:
             _problem(agent, tuple(map(str, detail["loc"])), detail["type"], detail["msg"])
             for detail in error.errors(include_url=False, include_input=False)
         ]
+    if len(_as_argument(agent, MODEL, "")) > _LONGEST_ARGUMENT:
+        message = "The orders for the demo agent are too long for a command line."
+        return [Problem(message, "demo", "Shorten text and writes.", file=agent.path)]
     return []
+
+
+def _as_argument(agent: AgentDefinition, model: str, turn_folder: str) -> str:
+    """What the demo agent is told, as one word; ASCII, since not every locale's command line carries more."""
+    told: JsonObject = {
+        "name": agent.name,
+        "role": agent.role,
+        "may_complete": agent.may_complete,
+        "model": model,
+        "turn_folder": turn_folder,
+        "demo": demo_orders(agent).model_dump(mode="json"),
+    }
+    return json.dumps(told)
 
 
 def _problem(agent: AgentDefinition, keys: tuple[str, ...], kind: str, message: str) -> Problem:
@@ -335,16 +353,8 @@ class DemoBackend:
         problems = _problems_of(order.agent)
         if problems:
             raise UserFileError(problems)
-        agent: JsonObject = {
-            "name": order.agent.name,
-            "role": order.agent.role,
-            "may_complete": order.agent.may_complete,
-            "model": order.model or MODEL,
-            "turn_folder": str(order.turn_folder.absolute()),
-            "demo": demo_orders(order.agent).model_dump(mode="json"),
-        }
-        # ASCII with escapes, because a command line may not carry more in every locale.
-        words = [sys.executable, "-I", "-S", str(_program()), json.dumps(agent)]
+        told = _as_argument(order.agent, order.model or MODEL, str(order.turn_folder.absolute()))
+        words = [sys.executable, "-I", "-S", str(_program()), told]
         if order.session is not None:
             words += ["--session", order.session]
         return Command(tuple(words))

@@ -494,6 +494,7 @@ def test_a_child_that_is_left_behind_lives_on_until_it_is_ended(tmp_path: Path, 
         ({"seconds": -1}, "demo.seconds", "greater than or equal to 0"),
         ({"steps": "many"}, "demo.steps", "valid integer"),
         (3, "demo", "keys and values"),
+        ({"text": "long " * 5000}, "demo", "too long for a command line"),
     ],
 )
 def test_wrong_orders_are_named_with_their_place(
