@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt
-from PySide6.QtGui import QAction, QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QAction, QColor, QFocusEvent, QFont, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QMenu, QPushButton, QWidget
 
 from app.theme import GRID, RADIUS, font, paint_icon, theme
@@ -36,6 +36,7 @@ class Button(QPushButton):
         self._look = look
         self._icon_name = icon_name
         self._drop_down: QMenu | None = None
+        self._ring = False
         self.setFont(font(bold=look is ButtonLook.FILLED))
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setAutoDefault(False)
@@ -125,7 +126,7 @@ class Button(QPushButton):
             painter.setBrush(ground)
         painter.drawRoundedRect(box, RADIUS, RADIUS)
         self._paint_content(painter, text_color)
-        if self.hasFocus():
+        if self.hasFocus() and self._ring:
             painter.setBrush(Qt.BrushStyle.NoBrush)
             on = self._look is ButtonLook.FILLED
             painter.setPen(QPen(theme().color("text" if on else "accent"), 2))
@@ -152,6 +153,11 @@ class Button(QPushButton):
         if tail:
             chevron = QRectF(self.width() - tail - 8, middle - 6, 12, 12)
             paint_icon(painter, "chevron-down", chevron, color)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:  # noqa: N802
+        # A ring helps who walks with keys; after a click it is only noise.
+        self._ring = event.reason() is not Qt.FocusReason.MouseFocusReason
+        super().focusInEvent(event)
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         super().changeEvent(event)

@@ -9,11 +9,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, Qt, QTimer, QUrl, Signal, Slot
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import (
     QAction,
     QCloseEvent,
-    QDesktopServices,
     QDragEnterEvent,
     QDragMoveEvent,
     QDropEvent,
@@ -28,16 +27,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.agent_source import AgentSource
+from app.agent_actions import AgentActions
 from app.builder.agent_pool import AgentPool
 from app.builder.settings_panel import SettingsPanel
 from app.builder.workflow_view import WorkflowView
+from app.closing import Closing
 from app.document import NewStep, WorkflowDocument
 from app.file_actions import SUFFIXES, FileActions
-from app.new_agent import create_agent
 from app.notice_bar import Notice, NoticeAction, NoticeArea, Tone
 from app.problem_text import errors_of, place_in, problem_lines
-from app.question import Choice, ask
 from app.recent_files import RecentFiles
 from app.run_badges import turn_badges
 from app.run_view.status_line import StatusLine
@@ -46,12 +44,12 @@ from app.theme import Appearance, Scheme, is_appearance_event
 from app.top_bar import TopBar
 from app.turn_badge import TurnBadge
 from app.window_actions import WindowActions
-from core.agent import AgentLibrary, agent_folders
+from core.agent import AgentLibrary
 from core.events import Event, QuestionAsked, RunFinished, RunStarted, StopKind
 from core.plan import Place
-from core.problems import Problem, UserFileError
+from core.problems import Problem
 from core.progress import RunProgress
-from core.run_folders import workdir_of
+from core.state import PHASES
 
 if TYPE_CHECKING:
     from app.run_controller import RunController
@@ -84,15 +82,10 @@ class MainWindow(QMainWindow):
         self.document = document
         self._store = store if store is not None else SettingsStore()
         self._appearance = appearance
-        self._known_backends = tuple(known_backends)
         self.progress: RunProgress | None = None
         self._run_view: RunView | None = None
         self._badges: dict[Place, TurnBadge] = {}
         self._run_wanted = False
-        self._may_close = False
-        self._closes_when_stopped = False
-        self.close_question: QMessageBox | None = None
-        self._agents_key: tuple[str | None, str | None, Path | None] | None = None
         self._log_zoom = self._store.log_zoom
 
         self.actions_of_window = WindowActions(self)
@@ -100,7 +93,8 @@ class MainWindow(QMainWindow):
         self.recent = RecentFiles(self.tr("Open &recent"), self._store, self)
         self.files = FileActions(document, self.notices, self.recent, self)
         self.top_bar = TopBar(self.actions_of_window, self)
-        self.agents = AgentSource(self)
+        self.agents = AgentActions(document, self.notices, known_backends, self)
+        self.closing = Closing(self, self.files, lambda: controller.running, controller.stop)
         self.pool = AgentPool(self)
         self.workflow_view = WorkflowView(document, self)
         self.settings_panel = SettingsPanel(document, self)
@@ -115,7 +109,8 @@ class MainWindow(QMainWindow):
         self._restore()
         self._show_title()
         self._show_problem_count()
-        self._follow_agents()
+        self.agents.follow()
+        self.workflow_view.setFocus(Qt.FocusReason.OtherFocusReason)
         if controller.running:
             self._running_changed(True)
 
@@ -168,18 +163,19 @@ class MainWindow(QMainWindow):
         controller.events.connect(self._take_events)
         controller.running_changed.connect(self._running_changed)
         controller.refused.connect(self._refused)
-        document.path_changed.connect(self._path_changed)
+        document.path_changed.connect(self._show_title)
         document.modified_changed.connect(self._show_title)
         document.changed.connect(self._document_changed)
         document.problems_changed.connect(self._show_problem_count)
         self.agents.library_read.connect(self._take_library)
         self.workflow_view.selection_changed.connect(self._selection_changed)
-        self.workflow_view.agent_open_requested.connect(self.open_agent)
-        self.settings_panel.agent_open_requested.connect(self.open_agent)
-        self.pool.agent_open_requested.connect(self.open_agent)
+        self.workflow_view.agent_open_requested.connect(self.agents.open_agent)
+        self.settings_panel.agent_open_requested.connect(self.agents.open_agent)
+        self.pool.agent_open_requested.connect(self.agents.open_agent)
         self.pool.add_requested.connect(self._add_agents)
-        self.pool.new_agent_requested.connect(self._new_agent)
-        self.pool.folder_open_requested.connect(self._open_agents_folder)
+        self.pool.new_agent_requested.connect(self.agents.new_agent)
+        self.pool.folder_open_requested.connect(self.agents.open_folder)
+        self.agents.message.connect(self.status.say)
         self.top_bar.side_chosen.connect(self.show_run_side)
         self.status.problems_requested.connect(self._show_problems)
 
@@ -236,14 +232,8 @@ class MainWindow(QMainWindow):
         self.top_bar.show_file(title, modified=modified)
 
     @Slot()
-    def _path_changed(self) -> None:
-        self._show_title()
-        self._follow_agents()
-
-    @Slot()
     def _document_changed(self) -> None:
         self._show_title()
-        self._follow_agents()
         self.notices.dismiss(RUN)
         if not self._controller.running and self._badges:
             # The places of the last run may not be the same places any more.
@@ -268,21 +258,9 @@ class MainWindow(QMainWindow):
 
     # --- agents ----------------------------------------------------------------------------------------
 
-    @Slot()
-    def _follow_agents(self) -> None:
-        """The agents' folders depend on the file's place and on two settings."""
-        settings, path = self.document.settings, self.document.path
-        key = (settings.agents_dir, settings.workdir, path)
-        if key != self._agents_key:
-            self._agents_key = key
-            beside = path.parent if path is not None else None
-            workdir = workdir_of(self.document.snapshot())
-            self.agents.follow(agent_folders(settings.agents_dir, beside, workdir))
-
     @Slot(object)
     def _take_library(self, library: AgentLibrary) -> None:
         self.pool.set_library(library)
-        self.document.set_library(library, self._known_backends)
         if self._run_wanted:
             self.start_run()
 
@@ -291,37 +269,10 @@ class MainWindow(QMainWindow):
         if self._controller.running:
             return
         target = self.workflow_view.commands.add_target()
-        for known in ("preparation", "loop", "finalization"):
+        for known in PHASES:
             if phase == known:
                 target = NewStep(known, len(self.document.outline.groups(known)))
         self.document.insert_agents(names, target)
-
-    @Slot(str)
-    def open_agent(self, name: str) -> None:
-        """Open an agent's file in the desktop's editor."""
-        library = self.document.library
-        agent = library.get(name) if library is not None else None
-        if agent is not None and agent.path is not None:
-            QDesktopServices.openUrl(QUrl.fromLocalFile(str(agent.path)))
-        else:
-            self.status.say(self.tr("There is no file of an agent called {0}.").format(name))
-
-    @Slot()
-    def _new_agent(self) -> None:
-        try:
-            path = create_agent(self.agents.folders[0])
-        except UserFileError as error:
-            text = self.tr("The agent cannot be made.")
-            self.notices.tell("agent", Notice(text, Tone.ERROR, problem_lines(error.problems)))
-            return
-        self.agents.refresh()
-        QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))
-
-    @Slot()
-    def _open_agents_folder(self) -> None:
-        folder = next((folder for folder in self.agents.folders if folder.is_dir()), None)
-        if folder is not None:
-            QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
 
     # --- a run -----------------------------------------------------------------------------------------
 
@@ -382,8 +333,8 @@ class MainWindow(QMainWindow):
 
     @Slot(bool)
     def _running_changed(self, running: bool) -> None:
-        self.actions_of_window.show_running(running)
         self.top_bar.show_running(running)
+        self.actions_of_window.show_running(running)
         self.workflow_view.set_locked(running)
         self.settings_panel.set_locked(running)
         self.files.locked = running
@@ -394,8 +345,7 @@ class MainWindow(QMainWindow):
             return
         self._tick.stop()
         self._show_resting()
-        if self._closes_when_stopped:
-            self._finish_close()
+        self.closing.run_ended()
 
     @Slot(object)
     def _take_events(self, events: Sequence[Event]) -> None:
@@ -549,7 +499,7 @@ class MainWindow(QMainWindow):
             self.update()
         elif event.type() is QEvent.Type.ActivationChange and self.isActiveWindow():
             # Where a file system does not tell changes, coming back to the window finds them.
-            self.agents.refresh()
+            self.agents.source.refresh()
 
     @Slot()
     def _about(self) -> None:
@@ -588,66 +538,23 @@ class MainWindow(QMainWindow):
             event.acceptProposedAction()
             self.files.open(path)
 
-    # --- closing ---------------------------------------------------------------------------------------
+    def quit_at_once(self) -> None:
+        """Stop the run now and close without a question, such as for a signal of the system."""
+        self.closing.at_once()
 
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
         """Closes only when nothing is unsaved and no run is alive; until then it asks and waits."""
-        if self._may_close:
-            self._store.geometry = self.saveGeometry()
-            self._store.splitter = self.splitter.saveState()
-            self._store.write()
-            self._tick.stop()
-            self.agents.close()
-            event.accept()
-            self.closed.emit()
+        if not self.closing.may_close:
+            event.ignore()
+            self.closing.begin()
             return
-        event.ignore()
-        open_question = self.files.question or self.close_question
-        if open_question is not None:
-            open_question.raise_()
-            open_question.activateWindow()
-            return
-        self.files.when_saved(self._close_saved)
-
-    def _close_saved(self) -> None:
-        """Nothing is unsaved any more, or the user does not want it."""
-        if not self._controller.running:
-            self._finish_close()
-            return
-        choices = (
-            Choice(self.tr("Stop now and quit"), self._quit_now, QMessageBox.ButtonRole.DestructiveRole),
-            Choice(self.tr("Stop after the running agents and quit"), self._quit_after, is_default=True),
-        )
-        self.close_question = ask(
-            self,
-            self.tr("A run is going on."),
-            self.tr("OpenLoop closes when it has stopped. What is finished is kept in the run folder."),
-            choices,
-            self.tr("Cancel"),
-        )
-        self.close_question.destroyed.connect(self._forget_close_question)
-
-    @Slot()
-    def _forget_close_question(self) -> None:
-        self.close_question = None
-
-    def _quit_now(self) -> None:
-        self._quit(StopKind.NOW)
-
-    def _quit_after(self) -> None:
-        self._quit(StopKind.AFTER_RUNNING)
-
-    def _quit(self, kind: StopKind) -> None:
-        if not self._controller.running:
-            # It ended while the question stood.
-            self._finish_close()
-            return
-        self._closes_when_stopped = True
-        self._controller.stop(kind)
-
-    def _finish_close(self) -> None:
-        self._may_close = True
-        self.close()
+        self._store.geometry = self.saveGeometry()
+        self._store.splitter = self.splitter.saveState()
+        self._store.write()
+        self._tick.stop()
+        self.agents.source.close()
+        event.accept()
+        self.closed.emit()
 
 
 def _dropped_file(event: QDropEvent) -> Path | None:

@@ -27,6 +27,18 @@ class FlatTabBar(QTabBar):
         self.setDocumentMode(True)
         self.setIconSize(QSize(_ICON, _ICON))
         self.setMouseTracking(True)
+        self._active = True
+
+    @property
+    def is_active(self) -> bool:
+        """Whether its current tab is the one that is shown; not so when a neighbouring bar's is."""
+        return self._active
+
+    def set_active(self, active: bool) -> None:
+        """Say whether the current tab is the one that is shown."""
+        if active != self._active:
+            self._active = active
+            self.update()
 
     def tabSizeHint(self, index: int) -> QSize:  # noqa: N802
         metrics = QFontMetrics(self.font())
@@ -49,7 +61,7 @@ class FlatTabBar(QTabBar):
 
     def _paint_tab(self, painter: QPainter, index: int, box: QRect) -> None:
         colors = theme()
-        current = index == self.currentIndex()
+        current = self._active and index == self.currentIndex()
         over = box.contains(self.mapFromGlobal(self.cursor().pos())) and self.underMouse()
         if current:
             path = QPainterPath()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QMenu, QWidget
 
@@ -29,8 +29,7 @@ class TopBar(QWidget):
         self.stop_button.set_drop_down(self.stop_menu)
         self.settings_button = Button(self.tr("Settings"), ButtonLook.FLAT, "settings", self)
         self.settings_button.setToolTip(self.tr("Settings of the workflow and the selection (Ctrl+1)"))
-        self.run_side_button = Button(self.tr("Run"), ButtonLook.FLAT, "rows-3", self)
-        self.run_side_button.setAccessibleName(self.tr("Show the run"))
+        self.run_side_button = Button(self.tr("Last run"), ButtonLook.FLAT, "rows-3", self)
         self.sides = QButtonGroup(self)
         for number, button in enumerate((self.settings_button, self.run_side_button)):
             button.setCheckable(True)
@@ -56,7 +55,13 @@ class TopBar(QWidget):
 
     def show_running(self, running: bool) -> None:
         """The important button is the only filled one: Stop while a run goes on, else Run."""
+        gone, left = (self.run_button, self.stop_button) if running else (self.stop_button, self.run_button)
+        if gone.hasFocus():
+            # Else the focus would wander off when the button is switched off.
+            left.setEnabled(True)
+            left.setFocus(Qt.FocusReason.MouseFocusReason)
         self.stop_button.setEnabled(running)
+        self.run_side_button.setText(self.tr("Live run") if running else self.tr("Last run"))
         self.run_button.set_look(ButtonLook.OUTLINED if running else ButtonLook.FILLED)
         self.stop_button.set_look(ButtonLook.FILLED if running else ButtonLook.OUTLINED)
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRectF, Qt, Signal, Slot
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
 
 from app.buttons import Button, ButtonLook
+from app.flow_layout import FlowLayout
 from app.labels import QuietLabel
 from app.theme import font, mono_font, paint_icon, theme
 from core.events import RunStatus
@@ -32,8 +33,7 @@ _COLORS = {
 class RunBanner(QWidget):
     """The end of a run, and what to do next.
 
-    Signals: `folder_requested()`; `failed_turn_requested(str)` with a turn's id; `run_again_requested()`;
-    `dismissed()`.
+    Signals: `folder_requested()`; `failed_turn_requested(str)` with a turn's id; `run_again_requested()`.
     """
 
     folder_requested = Signal()
@@ -72,11 +72,9 @@ class RunBanner(QWidget):
         self.hide()
 
     def _arrange(self) -> None:
-        buttons = QHBoxLayout()
-        buttons.setSpacing(8)
+        buttons = FlowLayout()
         for button in (self.failed_button, self.again_button, self.folder_button, self.details_button):
             buttons.addWidget(button)
-        buttons.addStretch(1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(_LEFT + _ICON + 10, 10, 12, 11)
         layout.setSpacing(4)
@@ -100,7 +98,7 @@ class RunBanner(QWidget):
         self._failed = failed[-1].id if failed else ""
         self.failed_button.setVisible(bool(failed))
         if failed:
-            self.failed_button.setText(self.tr("Show {0}").format(failed[-1].title.replace("&", "&&")))
+            self.failed_button.setToolTip(failed[-1].title)
         details = _details(progress, failed)
         self.details.setPlainText(details)
         self.details_button.setVisible(bool(details))
@@ -152,7 +150,7 @@ class RunBanner(QWidget):
 def _details(progress: RunProgress, failed: list[TurnProgress]) -> str:
     """What is one click away: codes and raw messages."""
     parts: list[str] = []
-    for turn in failed:
+    for turn in reversed(failed):
         lines = [f"{turn.title}: {turn.message}", *(text for text in (turn.reason, turn.detail) if text)]
         parts.append("\n".join(lines))
     warnings = [note.message for note in progress.notes if note.warning]

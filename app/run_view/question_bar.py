@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from app.buttons import Button, ButtonLook
+from app.flow_layout import FlowLayout
 from app.theme import font, paint_icon, theme
 from core.engine import Answer
 from core.progress import TurnProgress
@@ -23,14 +24,16 @@ class QuestionRow(QWidget):
         super().__init__(parent)
         self.text = turn.question
         self.setAccessibleName(turn.question)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(12 + _ICON + 8, 6, 12, 6)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(12 + _ICON + 8, 12, 12, 10)
         layout.setSpacing(8)
         label = QLabel(turn.question, self)
         label.setTextFormat(Qt.TextFormat.PlainText)
         label.setFont(font(bold=True))
         label.setWordWrap(True)
-        layout.addWidget(label, 1)
+        layout.addWidget(label)
+        row = FlowLayout()
+        layout.addLayout(row)
         self.buttons: dict[Answer, Button] = {}
         for answer, text, tip in (
             (Answer.RETRY, self.tr("Try again"), self.tr("Start {0} again from the beginning.")),
@@ -40,7 +43,7 @@ class QuestionRow(QWidget):
             button = Button(text, ButtonLook.OUTLINED, "", self)
             button.setToolTip(tip.format(turn.label))
             button.clicked.connect(lambda _=False, answer=answer: parent.answer(turn.id, answer))
-            layout.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+            row.addWidget(button)
             self.buttons[answer] = button
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802

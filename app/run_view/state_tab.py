@@ -22,9 +22,10 @@ from PySide6.QtWidgets import (
 )
 
 from app.buttons import Button, ButtonLook
-from app.labels import QuietLabel, SectionLabel
+from app.labels import Line, QuietLabel, SectionLabel
+from app.run_view.flat_rows import flatten
 from app.run_view.state_model import StateModel, preview, value_words
-from app.theme import font, mono_font
+from app.theme import mono_font
 from core.progress import PHASE_WORDS, RecordedConflict
 from core.state import WorkflowState
 
@@ -77,6 +78,7 @@ class StateTab(QWidget):
         self.value.setReadOnly(True)
         self.value.setFrameShape(QFrame.Shape.NoFrame)
         self.value.setFont(mono_font())
+        self.value.document().setDocumentMargin(_MARGIN)
         self.value.setAccessibleName(self.tr("Selected value"))
         self.value.setPlaceholderText(self.tr("Select a key to read its whole value."))
         self.conflicts = self._make_conflicts()
@@ -101,13 +103,13 @@ class StateTab(QWidget):
         tree.setModel(self.model)
         tree.setFrameShape(QFrame.Shape.NoFrame)
         tree.setUniformRowHeights(True)
-        tree.setFont(font())
+        flatten(tree)
         tree.setAccessibleName(self.tr("State"))
         tree.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         tree.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         tree.header().setStretchLastSection(True)
         tree.header().resizeSection(0, 240)
-        tree.setIndentation(16)
+        tree.setIndentation(18)
         tree.selectionModel().currentChanged.connect(self._show_value)
         tree.expanded.connect(self._remember_expanded)
         tree.collapsed.connect(self._remember_collapsed)
@@ -118,7 +120,7 @@ class StateTab(QWidget):
         table.setFrameShape(QFrame.Shape.NoFrame)
         table.setRootIsDecorated(False)
         table.setUniformRowHeights(True)
-        table.setFont(font())
+        flatten(table)
         table.setAccessibleName(self.tr("Conflicts"))
         table.setHeaderLabels(
             [
@@ -131,7 +133,7 @@ class StateTab(QWidget):
             ]
         )
         table.header().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        for section, width in enumerate((150, 140, 140, 120, 60)):
+        for section, width in enumerate((130, 120, 120, 110, 56)):
             table.header().resizeSection(section, width)
         return table
 
@@ -146,6 +148,7 @@ class StateTab(QWidget):
         row.addWidget(self.copy_button)
         column.addLayout(row)
         column.addWidget(self.tree, 1)
+        column.addWidget(Line(top))
         self._conflict_part = QWidget(self)
         below = QVBoxLayout(self._conflict_part)
         below.setContentsMargins(0, 8, 0, 0)

@@ -97,6 +97,7 @@ class StatusLine(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._busy = False
         self.light = _Light(self)
         self.light.setFont(font())
         self.place = QuietLabel("", self)
@@ -144,8 +145,8 @@ class StatusLine(QWidget):
             word = self.tr("Stopping")
         else:
             word = self.tr("Stopping after the running agents")
-        questions = len(progress.questions)
-        if questions:
+        self._show_standing(False)
+        if progress.questions:
             self.light.show_word(self.tr("Needs your answer"), "failed", dot=True)
         else:
             self.light.show_word(word, "accent", dot=True)
@@ -157,6 +158,7 @@ class StatusLine(QWidget):
     def show_idle(self, progress: RunProgress | None, now: float) -> None:
         """No run goes on; `progress`: the last one, whose numbers stay."""
         self.running.show_text("")
+        self._show_standing(True)
         status = progress.status if progress is not None else None
         if progress is None or status is None:
             self.light.show_word(self.tr("Ready"), "quiet", dot=False)
@@ -187,12 +189,18 @@ class StatusLine(QWidget):
         count = errors + warnings
         words = self.tr("{0} problem") if count == 1 else self.tr("{0} problems")
         self.problems.setText(words.format(count) if count else "")
-        self.problems.setVisible(count > 0)
+        self._show_standing(not self._busy)
 
     def show_backend(self, text: str) -> None:
         """Which agent CLI there is, such as `opencode 1.18.33`."""
         self.backend.setText(text)
-        self.backend.setVisible(bool(text))
+        self._show_standing(not self._busy)
+
+    def _show_standing(self, resting: bool) -> None:
+        """What is only of interest while no run goes on."""
+        self._busy = not resting
+        self.backend.setVisible(resting and bool(self.backend.text()))
+        self.problems.setVisible(resting and bool(self.problems.text()))
 
     @Slot(str)
     def say(self, text: str) -> None:

@@ -28,7 +28,7 @@ _MARGIN = 12
 _TOP = 8
 _ICON = 14
 _PADDING = 10
-_STOP_ROOM = 18
+_STOP_ROOM = 17
 _ROWS = 2
 _NAME_ROOM = 220
 
@@ -70,14 +70,14 @@ class TurnPill(QAbstractButton):
 
     def sizeHint(self) -> QSize:  # noqa: N802
         width = _PADDING + _ICON + 8 + self._name_width() + 8
-        width += QFontMetrics(font(tabular=True)).horizontalAdvance(self._facts) + _STOP_ROOM + 6
+        width += QFontMetrics(font(tabular=True)).horizontalAdvance(self._facts) + _STOP_ROOM + 1
         return QSize(width, max(_HEIGHT, QFontMetrics(font()).height() + 8))
 
     def _name_width(self) -> int:
         return min(_NAME_ROOM, QFontMetrics(font(bold=True)).horizontalAdvance(self._name) + 1)
 
     def _stop_box(self) -> QRectF:
-        return QRectF(self.width() - _STOP_ROOM - 4, (self.height() - 12) / 2, 12, 12)
+        return QRectF(self.width() - _STOP_ROOM, (self.height() - 10) / 2, 10, 10)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
@@ -111,7 +111,7 @@ class TurnPill(QAbstractButton):
     # --- stopping it -----------------------------------------------------------------------------------
 
     def _on_stop(self, where: QPointF) -> bool:
-        return self._stop_box().adjusted(-5, -6, 8, 6).contains(where)
+        return self._stop_box().adjusted(-3, -8, 8, 8).contains(where)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802
         over = self._on_stop(event.position())

@@ -22,9 +22,9 @@ from app.theme import STATUS_ICONS, icon, theme
 from core.events import TurnStatus
 from core.progress import RunProgress, TurnProgress
 
-OVERVIEW, STATE = 0, 1
-FIXED = 2
-"""Tabs that are always there."""
+OVERVIEW, STATE = "overview", "state"
+"""The pages that are always there; every other page is named by its turn's id."""
+_FIXED = (OVERVIEW, STATE)
 MOST_VIEWS = 12
 """Log views that are kept; the one that was not looked at for longest goes first."""
 _MANY = 8
@@ -73,21 +73,31 @@ class RunTabs(QWidget):
         self._now = 0.0
         self._moving = False
         self._zoom = 0
+        self._page = OVERVIEW
+        self.fixed = FlatTabBar(self)
+        self.fixed.setUsesScrollButtons(False)
+        self.fixed.setAccessibleName(self.tr("Run"))
+        self.fixed.addTab(self.tr("Overview"))
+        self.fixed.addTab(self.tr("State"))
+        self.fixed.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.fixed.customContextMenuRequested.connect(self._show_fixed_menu)
         self.bar = _TurnTabBar(self)
-        self.bar.setAccessibleName(self.tr("Run"))
-        self.bar.addTab(self.tr("Overview"))
-        self.bar.addTab(self.tr("State"))
-        self.bar.currentChanged.connect(self._show_page)
-        self.bar.tabBarClicked.connect(self._clicked)
+        self.bar.setAccessibleName(self.tr("Turns"))
+        self.bar.set_active(False)
+        for bar, chosen in ((self.fixed, self._fixed_chosen), (self.bar, self._turn_chosen)):
+            bar.currentChanged.connect(chosen)
+            bar.tabBarClicked.connect(chosen)
         self.bar.menu_requested.connect(self._show_menu)
         self.bar.close_requested.connect(self._close_tab)
-        self.follow_button = Button(self.tr("Follow"), ButtonLook.FLAT, "eye", self)
+        self.follow_button = Button("", ButtonLook.FLAT, "eye", self)
         self.follow_button.setCheckable(True)
         self.follow_button.setChecked(True)
-        self.follow_button.setToolTip(self.tr("Show the agent that starts next"))
+        self.follow_button.setAccessibleName(self.tr("Follow the running agent"))
+        self.follow_button.setToolTip(self.tr("Follow: show the agent that starts next"))
         self.follow_button.toggled.connect(self._follow_toggled)
-        self.list_button = Button(self.tr("All turns"), ButtonLook.FLAT, "chevron-down", self)
-        self.list_button.setToolTip(self.tr("Find a turn (Ctrl+Shift+T)"))
+        self.list_button = Button("", ButtonLook.FLAT, "chevron-down", self)
+        self.list_button.setAccessibleName(self.tr("All turns"))
+        self.list_button.setToolTip(self.tr("All turns (Ctrl+Shift+T)"))
         self.list_button.clicked.connect(self.open_list)
         self._list: TurnList | None = None
         self.overview = LogView(self)
@@ -105,8 +115,11 @@ class RunTabs(QWidget):
         top = QWidget(self)
         row = QHBoxLayout(top)
         row.setContentsMargins(8, 4, 8, 0)
-        row.setSpacing(4)
+        row.setSpacing(0)
+        row.addWidget(self.fixed)
+        row.addSpacing(4)
         row.addWidget(self.bar, 1)
+        row.addSpacing(4)
         row.addWidget(self.follow_button)
         row.addWidget(self.list_button)
         layout = QVBoxLayout(self)
@@ -122,20 +135,20 @@ class RunTabs(QWidget):
     def begin(self, progress: RunProgress) -> None:
         """Show another run, from its beginning."""
         self._progress = progress
+        self._page = OVERVIEW
         self._moving = True
-        for _ in range(self.bar.count() - FIXED):
-            self.bar.removeTab(FIXED)
+        while self.bar.count():
+            self.bar.removeTab(0)
+        self._moving = False
         for turn in list(self._views):
             self._drop_view(turn)
         self._tabs.clear()
         self._closed.clear()
         self._statuses.clear()
-        self.bar.setCurrentIndex(OVERVIEW)
-        self._moving = False
         self.follow_button.setChecked(True)
         self.overview.set_source(Path(progress.folder) / "overview.log" if progress.folder else None)
         self.state_tab.show_state(None, ())
-        self._show_page(OVERVIEW)
+        self._show(OVERVIEW)
 
     def refresh(self, now: float) -> None:
         """Bring tabs in line with the run; cheap where nothing changed."""
@@ -162,18 +175,19 @@ class RunTabs(QWidget):
         if many:
             self.bar.show()
         self.list_button.setVisible(bool(self._progress.turns))
+        self.follow_button.setVisible(self._progress.status is None)
         self.state_tab.show_state(self._progress.state, self._progress.conflicts)
         if started is not None and self.follow_button.isChecked():
-            shown = self._progress.turns.get(self.current_turn or "")
+            shown = self._progress.turns.get(self._page)
             if shown is None or shown.status is not TurnStatus.RUNNING:
-                self._select(started.id)
+                self._show(started.id)
 
     def _add_tab(self, turn: TurnProgress, at: int | None = None) -> None:
         index = len(self._tabs) if at is None else at
         self._tabs.insert(index, turn.id)
         self._closed.discard(turn.id)
         self._moving = True
-        self.bar.insertTab(FIXED + index, turn.title.replace("&", "&&"))
+        self.bar.insertTab(index, turn.title.replace("&", "&&"))
         self._moving = False
         self._dress(turn)
 
@@ -181,7 +195,7 @@ class RunTabs(QWidget):
         """Icon and words of a tab."""
         if turn.id not in self._tabs:
             return
-        index = FIXED + self._tabs.index(turn.id)
+        index = self._tabs.index(turn.id)
         self.bar.setTabIcon(index, icon(STATUS_ICONS[turn.status], STATUS_TOKENS[turn.status]))
         words = self.tr("{0}, {1}").format(turn.title, status_words(turn.status, self))
         self.bar.setTabToolTip(index, f"{words}\n{turn.message}" if turn.message else words)
@@ -190,10 +204,14 @@ class RunTabs(QWidget):
     # --- which tab -------------------------------------------------------------------------------------
 
     @property
+    def page(self) -> str:
+        """What is shown: OVERVIEW, STATE or a turn's id."""
+        return self._page
+
+    @property
     def current_turn(self) -> str | None:
         """The turn whose tab is shown; None: the overview or the state."""
-        index = self.bar.currentIndex() - FIXED
-        return self._tabs[index] if 0 <= index < len(self._tabs) else None
+        return None if self._page in _FIXED else self._page
 
     @property
     def open_turns(self) -> list[str]:
@@ -209,55 +227,60 @@ class RunTabs(QWidget):
     def show_turn(self, turn: str) -> None:
         """The user wants to see this turn; a closed tab opens again."""
         if turn in self._progress.turns:
-            self.follow_button.setChecked(False)
-            self._select(turn)
+            self._choose(turn)
 
     @Slot()
     def show_overview(self) -> None:
         """The user wants to see the overview."""
-        self.follow_button.setChecked(False)
-        self.bar.setCurrentIndex(OVERVIEW)
+        self._choose(OVERVIEW)
 
     @Slot()
     def show_state(self) -> None:
         """The user wants to see the state."""
-        self.follow_button.setChecked(False)
-        self.bar.setCurrentIndex(STATE)
+        self._choose(STATE)
 
     def step(self, by: int) -> None:
         """The next tab (1) or the previous (-1), around the ends."""
-        self.follow_button.setChecked(False)
-        self.bar.setCurrentIndex((self.bar.currentIndex() + by) % self.bar.count())
-
-    def _select(self, turn: str) -> None:
-        if turn not in self._tabs:
-            order = list(self._progress.turns)
-            place = order.index(turn)
-            earlier = [known for known in order[:place] if known in self._tabs]
-            self._add_tab(self._progress.turns[turn], self._tabs.index(earlier[-1]) + 1 if earlier else 0)
-        self.bar.setCurrentIndex(FIXED + self._tabs.index(turn))
+        pages = [*_FIXED, *self._tabs]
+        self._choose(pages[(pages.index(self._page) + by) % len(pages)])
 
     @Slot(int)
-    def _clicked(self, index: int) -> None:
-        if index >= 0:
-            self.follow_button.setChecked(False)
+    def _fixed_chosen(self, index: int) -> None:
+        if not self._moving and index >= 0:
+            self._choose(_FIXED[index])
+
+    @Slot(int)
+    def _turn_chosen(self, index: int) -> None:
+        if not self._moving and 0 <= index < len(self._tabs):
+            self._choose(self._tabs[index])
+
+    def _choose(self, page: str) -> None:
+        self.follow_button.setChecked(False)
+        self._show(page)
 
     @Slot(bool)
     def _follow_toggled(self, follow: bool) -> None:
         running = self._progress.running_turns
-        shown = self._progress.turns.get(self.current_turn or "")
+        shown = self._progress.turns.get(self._page)
         if follow and running and (shown is None or shown.status is not TurnStatus.RUNNING):
-            self._select(running[0].id)
+            self._show(running[0].id)
 
-    @Slot(int)
-    def _show_page(self, index: int) -> None:
-        if self._moving:
-            return
-        turn = self.current_turn
-        if turn is None:
-            self.pages.setCurrentWidget(self.state_tab if index == STATE else self.overview)
+    def _show(self, page: str) -> None:
+        if page not in _FIXED and page not in self._tabs:
+            order = list(self._progress.turns)
+            earlier = [known for known in order[: order.index(page)] if known in self._tabs]
+            self._add_tab(self._progress.turns[page], self._tabs.index(earlier[-1]) + 1 if earlier else 0)
+        self._page = page
+        self._moving = True
+        self.fixed.set_active(page in _FIXED)
+        self.bar.set_active(page not in _FIXED)
+        if page in _FIXED:
+            self.fixed.setCurrentIndex(_FIXED.index(page))
+            self.pages.setCurrentWidget(self.state_tab if page == STATE else self.overview)
         else:
-            self.pages.setCurrentWidget(self._view(turn))
+            self.bar.setCurrentIndex(self._tabs.index(page))
+            self.pages.setCurrentWidget(self._view(page))
+        self._moving = False
 
     # --- the views of turns ----------------------------------------------------------------------------
 
@@ -302,16 +325,10 @@ class RunTabs(QWidget):
         return Path(self._progress.folder) / "turns" / self._progress.turns[turn].folder
 
     def menu_for(self, index: int) -> QMenu:
-        """The context menu of a tab; the caller shows it and it deletes itself when it closes."""
+        """The context menu of a turn's tab; the caller shows it and it deletes itself when it closes."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        if index < FIXED:
-            if index == STATE:
-                menu.addAction(icon("copy", "quiet"), self.tr("Copy as JSON"), self.state_tab.copy_json)
-            else:
-                menu.addAction(self.tr("Open the log file"), self._open_overview_file)
-            return menu
-        turn = self._tabs[index - FIXED]
+        turn = self._tabs[index]
         progress = self._progress.turns[turn]
         folder = self._turn_folder(turn)
         menu.addAction(
@@ -335,25 +352,33 @@ class RunTabs(QWidget):
         # Not exec: a nested loop would hold up every coroutine of a run.
         self.menu_for(index).popup(where)
 
+    @Slot(QPoint)
+    def _show_fixed_menu(self, where: QPoint) -> None:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        if self.fixed.tabAt(where) == _FIXED.index(STATE):
+            menu.addAction(icon("copy", "quiet"), self.tr("Copy as JSON"), self.state_tab.copy_json)
+        else:
+            menu.addAction(icon("file-text", "quiet"), self.tr("Open log file"), self._open_overview_file)
+        menu.popup(self.fixed.mapToGlobal(where))
+
     @Slot(int)
     def _close_tab(self, index: int) -> None:
-        if index >= FIXED:
-            self.close_turn(self._tabs[index - FIXED])
+        self.close_turn(self._tabs[index])
 
     def close_turn(self, turn: str) -> bool:
         """Close a finished turn's tab; False where it is not finished. "All turns" opens it again."""
         if turn not in self._tabs or not self._progress.turns[turn].is_over:
             return False
         index = self._tabs.index(turn)
-        was_shown = self.current_turn == turn
-        self._moving = True
         self._tabs.pop(index)
         self._closed.add(turn)
-        self.bar.removeTab(FIXED + index)
+        self._moving = True
+        self.bar.removeTab(index)
         self._moving = False
         self._drop_view(turn)
-        if was_shown:
-            self._show_page(self.bar.currentIndex())
+        if self._page == turn:
+            self._show(self._tabs[min(index, len(self._tabs) - 1)] if self._tabs else OVERVIEW)
         return True
 
     @Slot()
@@ -370,7 +395,7 @@ class RunTabs(QWidget):
                 self.close_turn(turn)
 
     def _copy_all(self, turn: str) -> None:
-        self._select(turn)
+        self._choose(turn)
         view = self._view(turn)
         view.select_all()
         view.copy()
