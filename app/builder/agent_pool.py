@@ -37,6 +37,7 @@ from app.builder.agent_pool_model import PROBLEM_ROLE, AgentFilter, AgentPoolMod
 from app.builder.agent_preview import AgentPreview
 from app.builder.form import OutlinedField
 from app.builder.notices import SectionLabel
+from app.scroll_bar import use_thin_scroll_bars
 from app.theme import font, icon, is_appearance_event, paint_icon, theme
 from core.agent import AgentDefinition, AgentLibrary
 from core.problems import Problem
@@ -132,6 +133,7 @@ class AgentTree(QTreeView):
         self.setRootIsDecorated(False)
         self.setIndentation(0)
         self.setFrameShape(QFrame.Shape.NoFrame)
+        use_thin_scroll_bars(self)
         self.setItemDelegate(_AgentDelegate(self))
         self.setUniformRowHeights(True)
         self.setMouseTracking(True)

@@ -17,6 +17,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QLabel, QTextBrowser, QVBoxLayout, QWidget
 
 from app.builder import words
+from app.scroll_bar import use_thin_scroll_bars
 from app.theme import font, theme
 from core.agent import AgentDefinition
 from core.problems import Problem
@@ -39,6 +40,7 @@ class SealedBrowser(QTextBrowser):
         self.setOpenLinks(False)
         self.setOpenExternalLinks(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
+        use_thin_scroll_bars(self)
         self.document().setDocumentMargin(0)
 
     def loadResource(self, type: int, name: QUrl | str) -> object:  # noqa: N802

@@ -31,6 +31,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.builder.notices import SectionLabel
+from app.scroll_bar import use_thin_scroll_bars
 from app.theme import font, mono_font, theme
 
 LABEL_WIDTH = 150
@@ -322,6 +323,7 @@ class FormPage(QScrollArea):
         super().__init__(parent)
         self.setWidgetResizable(True)
         self.setFrameShape(QScrollArea.Shape.NoFrame)
+        use_thin_scroll_bars(self)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._narrow = False
         self.body = QWidget()

@@ -39,6 +39,7 @@ from app.builder.workflow_model import WorkflowModel
 from app.builder.workflow_rows import Landing, RowAnatomy
 from app.builder.workflow_selection import KeptSelection
 from app.document import NewStep, OnAgent, Target
+from app.scroll_bar import use_thin_scroll_bars
 from app.theme import is_appearance_event
 
 GAP_MS = 120
@@ -74,6 +75,7 @@ class WorkflowTree(QTreeView):
         self.setExpandsOnDoubleClick(False)
         self.setUniformRowHeights(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
+        use_thin_scroll_bars(self)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)

@@ -27,6 +27,7 @@ from app.run_view.log_page import LogPage, Place, PlacedRow
 from app.run_view.log_painter import MARGIN, LogPainter, Marked, matches_in
 from app.run_view.log_selection import Caret, LogSelection
 from app.run_view.log_source import LogSource
+from app.scroll_bar import use_thin_scroll_bars
 from app.theme import GRID, font, is_appearance_event, theme
 
 _TICK_MS = 33
@@ -54,6 +55,7 @@ class LogArea(QAbstractScrollArea):
         self._found: tuple[int, int] | None = None
         self._empty_text = self.tr("Nothing printed yet.")
         self.setFrameShape(QFrame.Shape.NoFrame)
+        use_thin_scroll_bars(self)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName(self.tr("Log"))
         self.viewport().setCursor(Qt.CursorShape.IBeamCursor)

@@ -1,0 +1,68 @@
+"""Thin, flat scroll bars, painted from the theme: Fusion's own frames are too loud for calm panels."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt
+from PySide6.QtGui import QEnterEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QAbstractScrollArea, QScrollBar, QStyle, QStyleOptionSlider, QWidget
+
+from app.theme import theme
+
+WIDTH = 12
+_MARGIN = 3
+_SHORTEST = 24
+
+
+class ThinScrollBar(QScrollBar):
+    """A scroll bar without arrows and frames; the handle is clearer while the mouse is over it."""
+
+    def __init__(self, orientation: Qt.Orientation, parent: QWidget | None = None) -> None:
+        super().__init__(orientation, parent)
+        self._hovered = False
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        return QSize(WIDTH, 40) if self.orientation() is Qt.Orientation.Vertical else QSize(40, WIDTH)
+
+    def enterEvent(self, event: QEnterEvent) -> None:  # noqa: N802
+        self._hovered = True
+        self.update()
+        super().enterEvent(event)
+
+    def leaveEvent(self, event: QEvent) -> None:  # noqa: N802
+        self._hovered = False
+        self.update()
+        super().leaveEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        del event
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), self.palette().color(self.backgroundRole()))
+        if self.maximum() <= self.minimum():
+            return
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        colors = theme()
+        painter.setBrush(colors.color("quiet" if self._hovered or self.isSliderDown() else "line"))
+        radius = (WIDTH - 2 * _MARGIN) / 2
+        painter.drawRoundedRect(self._handle(), radius, radius)
+
+    def _handle(self) -> QRectF:
+        """Where the style thinks that the handle is, so that the mouse finds it where it is painted."""
+        option = QStyleOptionSlider()
+        self.initStyleOption(option)
+        control, part = QStyle.ComplexControl.CC_ScrollBar, QStyle.SubControl.SC_ScrollBarSlider
+        handle = QRectF(self.style().subControlRect(control, option, part, self))
+        if self.orientation() is Qt.Orientation.Vertical:
+            return QRectF(_MARGIN, handle.y(), self.width() - 2 * _MARGIN, max(handle.height(), _SHORTEST))
+        return QRectF(handle.x(), _MARGIN, max(handle.width(), _SHORTEST), self.height() - 2 * _MARGIN)
+
+
+def use_thin_scroll_bars(area: QAbstractScrollArea) -> None:
+    """Give a scroll area thin scroll bars on the ground of its content. Before anything connects to them."""
+    for orientation, setter in (
+        (Qt.Orientation.Vertical, area.setVerticalScrollBar),
+        (Qt.Orientation.Horizontal, area.setHorizontalScrollBar),
+    ):
+        bar = ThinScrollBar(orientation, area)
+        bar.setBackgroundRole(area.viewport().backgroundRole())
+        setter(bar)
