@@ -17,12 +17,15 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
 import zlib
-from collections.abc import Mapping
 from pathlib import Path
+
+TYPE_CHECKING = False  # `typing` costs time at every start
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Mapping
 
 SCENES = Path(__file__).with_name("demo_scenes.txt")
 MEMORY = "demo.json"
@@ -320,8 +323,7 @@ def leave_child(order: dict, folder: str) -> None:
     child = json.dumps(
         {"seconds": order["seconds"], "ignore": order["ignore_sigterm"], "file": str(pid_file)}
     )
-    own_session = order["kind"] != "plain"
-    process = subprocess.Popen(self_command(role, child), stdin=subprocess.DEVNULL, **loose(own_session))
+    process = start_self(role, child, own_session=order["kind"] != "plain")
     if role == "--spawn":
         process.wait()
     while not pid_file.exists():
@@ -329,17 +331,18 @@ def leave_child(order: dict, folder: str) -> None:
     process.returncode = 0  # it is meant to be left alone
 
 
-def self_command(*words: str) -> list[str]:
-    return [sys.executable, "-I", "-S", str(Path(__file__).resolve()), *words]
+def start_self(role: str, child: str, *, own_session: bool) -> subprocess.Popen:
+    """Start this program in another role. It keeps standard output and error open, as careless tools do."""
+    import subprocess  # a third of the time that starting takes, and hardly ever needed
 
-
-def loose(own_session: bool) -> dict:
-    """Options of Popen for a child in a session of its own."""
-    if not own_session:
-        return {}
+    options = {"start_new_session": True}
     if os.name == "nt":
-        return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.DETACHED_PROCESS}
-    return {"start_new_session": True}
+        options = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.DETACHED_PROCESS}
+    return subprocess.Popen(
+        [sys.executable, "-I", "-S", str(Path(__file__).resolve()), role, child],
+        stdin=subprocess.DEVNULL,
+        **(options if own_session else {}),
+    )
 
 
 def sleep_as_child(order: dict) -> None:
@@ -371,7 +374,7 @@ def main(arguments: list[str]) -> None:
         sleep_as_child(json.loads(arguments[1]))
         return
     if arguments[0] == "--spawn":
-        subprocess.Popen(self_command("--sleep", arguments[1]), stdin=subprocess.DEVNULL, **loose(True))
+        start_self("--sleep", arguments[1], own_session=True)
         return
     agent = json.loads(arguments[0])
     wanted_session = arguments[2] if arguments[1:2] == ["--session"] else None
