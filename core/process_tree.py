@@ -89,7 +89,7 @@ class ProcessTree:
     """Whether every orphan of every turn becomes a child of the supervisor, and nobody else's does."""
 
     def spawn(self, order: SpawnOrder) -> ProcessEntry:
-        """Start a leader. Raises SpawnError."""
+        """Start a leader; its `started` may be a moment before the true start. Raises SpawnError."""
         raise NotImplementedError
 
     def exited(self) -> Iterator[int]:

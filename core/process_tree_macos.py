@@ -95,6 +95,9 @@ class MacTree(PosixTree):
                 pass
             time.sleep(0.005)
 
+    def _now(self) -> float:
+        return time.time()
+
     def epoch(self, entry: ProcessEntry) -> float:
         return entry.started
 

@@ -38,6 +38,7 @@ class PosixWakeups(Wakeups):
     def __init__(self) -> None:
         import select
 
+        settle_signals()
         self._poll = select.poll()
         os.set_blocking(0, False)
         self._signals, write_end = os.pipe()
@@ -45,7 +46,6 @@ class PosixWakeups(Wakeups):
         os.set_blocking(write_end, False)
         signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
-        ignore_signals()
         self._poll.register(0, select.POLLIN)
         self._poll.register(self._signals, select.POLLIN)
         self._parent = pidfd(os.getppid())
@@ -67,10 +67,15 @@ class PosixWakeups(Wakeups):
         return b""
 
 
-def ignore_signals() -> None:
-    """Only the death of OpenLoop ends the supervisor; a Ctrl+C or a hang-up meant for OpenLoop must not."""
+def settle_signals() -> None:
+    """Only the death of OpenLoop ends the supervisor; a Ctrl+C or a hang-up meant for OpenLoop must not.
+
+    Whatever OpenLoop was started with (`nohup`, a blocked SIGCHLD) is undone.
+    """
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
         signal.signal(number, signal.SIG_IGN)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
 def pidfd(pid: int) -> int | None:
@@ -107,6 +112,7 @@ class PosixTree(ProcessTree):
                 os.chdir(order.cwd)
             except OSError as error:
                 raise SpawnError("cwd", error.errno or 0, order.cwd) from error
+            earliest = self._now()
             try:
                 pid = self._spawn(order, opened)
             except OSError as error:
@@ -126,7 +132,7 @@ class PosixTree(ProcessTree):
             except OSError as error:  # already gone, or more urgent than we may be
                 if error.errno not in (errno.ESRCH, errno.EACCES, errno.EPERM):
                     raise
-        return self._look(pid) or ProcessEntry(pid, 0, pid, pid)
+        return ProcessEntry(pid, earliest, pid, pid)
 
     def _spawn(self, order: SpawnOrder, streams: list[int]) -> int:
         # posix_spawn is a vfork: its cost does not grow with our size. Every descriptor of ours is
@@ -196,7 +202,8 @@ class PosixTree(ProcessTree):
                 continue
         return refused
 
-    def _look(self, pid: int) -> ProcessEntry | None:
+    def _now(self) -> float:
+        """Now, on the clock of `ProcessEntry.started`."""
         raise NotImplementedError
 
 
@@ -223,13 +230,13 @@ def read_small(path: str) -> bytes:
         os.close(descriptor)
 
 
-def look(pid: int, even_dead: bool = False) -> ProcessEntry | None:
-    """A live process of /proc; None when it is gone, or a zombie (unless `even_dead`)."""
+def look(pid: int) -> ProcessEntry | None:
+    """A live process of /proc; None when it is gone or a zombie."""
     fields = read_small(f"/proc/{pid}/stat").rpartition(b")")[2].split()
     if len(fields) <= _STAT_STARTED:
         return None
     # A process whose first thread has ended looks like a zombie while others still run.
-    if fields[_STAT_STATE] in (b"Z", b"X") and int(fields[_STAT_THREADS]) <= 1 and not even_dead:
+    if fields[_STAT_STATE] in (b"Z", b"X") and int(fields[_STAT_THREADS]) <= 1:
         return None
     return ProcessEntry(pid, int(fields[_STAT_STARTED]), int(fields[_STAT_GROUP]), int(fields[_STAT_SESSION]))
 
@@ -306,7 +313,7 @@ def leave_guard_behind() -> None:
     """
     import select
 
-    ignore_signals()
+    settle_signals()
     _become_subreaper()
     openloop = pidfd(os.getppid())
     child = os.fork()
@@ -357,6 +364,8 @@ class LinuxTree(PosixTree):
     def __init__(self) -> None:
         super().__init__()
         _become_subreaper()
+        own = f"/proc/self/task/{os.getpid()}/children"
+        self._own_children = own if os.path.exists(own) else ""
         self._boot = boot_time()
         self._tick = os.sysconf("SC_CLK_TCK")
 
@@ -388,11 +397,12 @@ class LinuxTree(PosixTree):
                 yield pid
 
     def _strangers(self) -> set[int]:
-        own = os.getpid()
-        return set(children_lister()(own)) - self._leaders
+        if self._own_children:  # there is only one thread
+            return {int(pid) for pid in read_small(self._own_children).split()} - self._leaders
+        return set(children_lister()(os.getpid())) - self._leaders
 
     def subtree(self, pid: int) -> list[ProcessEntry]:
-        return linux_subtree(pid)
+        return [] if pid in self._zombies else linux_subtree(pid)
 
     def orphans(self) -> list[ProcessEntry]:
         # One that is dead when looked at may have forked after the list was read: only a list without news
@@ -426,5 +436,6 @@ class LinuxTree(PosixTree):
     def epoch(self, entry: ProcessEntry) -> float:
         return self._boot + entry.started / self._tick
 
-    def _look(self, pid: int) -> ProcessEntry | None:
-        return look(pid, even_dead=True)
+    def _now(self) -> float:
+        # The clock that /proc/PID/stat tells start times in; asking it spares reading that file.
+        return int(time.clock_gettime(time.CLOCK_BOOTTIME) * self._tick)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 DEFAULT_GRACE = 1.0
 """Seconds between asking a process to end and ending it."""
 _READ = 1 << 16
+_CLOSED_WORDS = "The run has been closed; nothing more can be started in it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,31 @@ class SupervisorLost(Exception):  # noqa: N818 - what happened, not what is wron
     """The supervisor died. What it had started has been ended; the message tells a user what happened."""
 
 
+class _Gate:
+    """A `threading.Event` that is only ever set, at a tenth of its cost: a lock, held until it opens."""
+
+    __slots__ = ("_lock", "is_open")
+
+    def __init__(self) -> None:
+        self.is_open = False
+        self._lock = threading.Lock()
+        self._lock.acquire()
+
+    def open(self) -> None:
+        """Let everybody through, for ever. For one thread."""
+        if not self.is_open:
+            self.is_open = True
+            self._lock.release()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Block until it is open; False when `timeout` seconds pass before."""
+        if not self.is_open:
+            if not self._lock.acquire(timeout=-1 if timeout is None else max(0.0, timeout)):
+                return self.is_open
+            self._lock.release()  # for the next one who waits
+        return True
+
+
 class Process:
     """A started process. `pid_started`: when, in seconds since the epoch; with `pid` it names it for ever."""
 
@@ -85,8 +111,8 @@ class Process:
         self.pid_started = 0.0
         self._supervisor = supervisor
         self._number = number
-        self._answered = threading.Event()
-        self._ended = threading.Event()
+        self._answered = _Gate()
+        self._ended = _Gate()
         self._exit: ProcessExit | None = None
         self._start_failure: StartFailedReply | None = None
 
@@ -106,8 +132,9 @@ class Process:
 
         A second request can only make it faster. Nothing happens when it has ended already.
         """
-        if not self._ended.is_set():
-            self._supervisor._order(("stop", self._number, grace))
+        if not self._ended.is_open:
+            with contextlib.suppress(SupervisorLost):  # whoever waits is told
+                self._supervisor._order(("stop", self._number, grace))
 
     def stop(self, grace: float = DEFAULT_GRACE) -> ProcessExit:
         """End the whole tree and block until it is proven dead. Raises SupervisorLost."""
@@ -118,7 +145,10 @@ class Process:
 
 
 class Supervisor:
-    """The supervisor process of a run, seen from OpenLoop. Use it as a context manager, or call `close`."""
+    """The supervisor process of a run, seen from OpenLoop. Use it as a context manager, or call `close`.
+
+    Raises StartError when the system does not let it start.
+    """
 
     def __init__(self) -> None:
         self.loss = ""
@@ -129,8 +159,15 @@ class Supervisor:
         self._closing = threading.Lock()
         self._closed = False
         self._processes: dict[int, Process] = {}
-        self._all_stopped: dict[int, threading.Event] = {}
-        self._popen = _start_supervisor()
+        self._programs: dict[tuple[str, str | None, Path], str] = {}
+        self._all_stopped: dict[int, _Gate] = {}
+        try:
+            self._popen = _start_supervisor()
+        except OSError as error:
+            raise StartError(
+                f"OpenLoop could not start its own helper with “{sys.executable}” ({error.strerror}). "
+                "Run fewer programs at once, or repair the Python installation."
+            ) from error
         self.pid = self._popen.pid
         self._reader = threading.Thread(target=self._read_replies, name="supervisor-replies", daemon=True)
         self._reader.start()
@@ -145,10 +182,7 @@ class Supervisor:
 
     def launch(self, spec: ProcessSpec) -> Process:
         """Start a process; returns when it runs. Raises StartError and SupervisorLost."""
-        try:
-            program = find_program(spec.argv[0], spec.env.get("PATH"), spec.cwd)
-        except ProgramNotFound as error:
-            raise StartError(_not_found_words(error, spec.cwd)) from error
+        program = self._find(spec)
         mark = f"{self._token}.{spec.mark}"
         streams = (str(spec.stdin.absolute()), str(spec.stdout.absolute()), str(spec.stderr.absolute()))
         number = next(self._numbers)
@@ -180,10 +214,21 @@ class Supervisor:
             raise SupervisorLost(self.loss)
         return process
 
+    def _find(self, spec: ProcessSpec) -> str:
+        # A look through PATH costs as much as a start; within a run, one name means one program.
+        where = (spec.argv[0], spec.env.get("PATH"), spec.cwd)
+        program = self._programs.get(where)
+        if program is None or not os.access(program, os.X_OK):
+            try:
+                program = self._programs[where] = find_program(*where)
+            except ProgramNotFound as error:
+                raise StartError(_not_found_words(error, spec.cwd)) from error
+        return program
+
     def stop_all(self, grace: float = DEFAULT_GRACE) -> None:
         """End everything that was started; blocks until nothing is left. Raises SupervisorLost."""
         number = next(self._numbers)
-        done = threading.Event()
+        done = _Gate()
         with self._lock:
             self._all_stopped[number] = done
         self._order(("stop_all", number, grace))
@@ -202,8 +247,8 @@ class Supervisor:
             if self._popen.poll() is None and not self.loss and self._processes:
                 with contextlib.suppress(SupervisorLost):
                     self.stop_all(grace)
-            self._closed = True
             with self._lock:
+                self._closed = True
                 self._orders.close()
             self._popen.wait()
             self._reader.join()
@@ -225,7 +270,7 @@ class Supervisor:
             if self.loss:
                 raise SupervisorLost(self.loss)
             if self._closed:
-                raise SupervisorLost("The run has been closed; nothing more can be started in it.")
+                raise SupervisorLost(_CLOSED_WORDS)
             try:
                 while data:
                     data = data[os.write(self._orders.fileno(), data) :]
@@ -249,7 +294,7 @@ class Supervisor:
     def _hear(self, reply: Reply) -> None:
         if reply[0] == "all_stopped":
             with self._lock:
-                self._all_stopped.pop(reply[1]).set()
+                self._all_stopped.pop(reply[1]).open()
             return
         if reply[0] == "broken":
             return
@@ -263,9 +308,9 @@ class Supervisor:
             process._start_failure = reply
         else:
             process._exit = _exit_of(reply)
-        process._answered.set()
+        process._answered.open()
         if reply[0] != "started":
-            process._ended.set()
+            process._ended.open()
 
     def _clean_up(self, trouble: str) -> None:
         """The supervisor is gone: nothing it had started may live on, and nobody may wait for ever."""
@@ -276,16 +321,16 @@ class Supervisor:
         if not self._closed:
             alive = end_without_supervisor(self._token, left)
         with self._lock:
-            self.loss = _loss_words(code, trouble, alive)
+            self.loss = _CLOSED_WORDS if self._closed else _loss_words(code, trouble, alive)
             waiting = list(self._processes.values())
             self._processes.clear()
             stops = list(self._all_stopped.values())
             self._all_stopped.clear()
         for process in waiting:
-            process._answered.set()
-            process._ended.set()
+            process._answered.open()
+            process._ended.open()
         for done in stops:
-            done.set()
+            done.open()
 
 
 class FileTail:

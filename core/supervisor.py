@@ -144,6 +144,8 @@ class Supervision:
     def __init__(self, replies: int) -> None:
         self._tree, self._wakeups = own_tree()
         self._replies = replies
+        self._muted = False
+        """Set when agents are ended that nobody ordered to end: OpenLoop must hear of a loss, not of ends."""
         self._turns: dict[int, _Turn] = {}
         self._by_pid: dict[int, _Turn] = {}
         self._owners: dict[int, tuple[float, int]] = {}
@@ -163,7 +165,7 @@ class Supervision:
                 self._notice_exits()
                 if data is None:
                     if self._wakeups.guard_died:
-                        self._replies = -1  # to be ended was nobody's order: OpenLoop must not read it as one
+                        self._muted = True
                     return
                 commands: list[Command] = self._unpacker.feed(data)
                 for command in commands:
@@ -173,6 +175,9 @@ class Supervision:
                 self._flush()
         except OpenLoopGoneError:
             return
+        except BaseException:
+            self._muted = True
+            raise
         finally:
             try:
                 self.end_everything()
@@ -322,6 +327,7 @@ class Supervision:
         now = time.monotonic()
         if not turn.ending:
             self._begin_ending(turn, SWEEP_GRACE)
+        news = any(entry.key not in turn.seen for entry in found)
         turn.remember(found)
         turn.killed_by_us = turn.killed_by_us or any(entry.pid == turn.leader.pid for entry in found)
         if now < turn.deadline:
@@ -336,8 +342,9 @@ class Supervision:
             self._given_up.update(entry.key for entry in found)
             self._finish(turn, tuple(entry.pid for entry in found))
             return
+        # Whoever forks faster than we look is only caught by looking again at once.
+        turn.passes = 0 if news else turn.passes + 1
         turn.due = now + _pause_after(turn.passes)
-        turn.passes += 1
 
     def _finish(self, turn: _Turn, survivors: tuple[int, ...]) -> None:
         del self._turns[turn.number], self._by_pid[turn.leader.pid]
@@ -400,7 +407,7 @@ class Supervision:
                 self._advance_all()
                 self._flush()
             except OpenLoopGoneError:
-                self._replies = -1
+                self._muted = True
             if not self._turns and self._strays_due == float("inf"):
                 return
             time.sleep(_SHORTEST_PAUSE)
@@ -424,7 +431,7 @@ class Supervision:
             return
         data = b"".join(self._outgoing)
         self._outgoing.clear()
-        if self._replies < 0:
+        if self._muted:
             return
         try:
             while data:
@@ -432,29 +439,24 @@ class Supervision:
         except OSError as error:
             raise OpenLoopGoneError from error
 
-    def say_broken(self, words: str) -> None:
-        """Tell OpenLoop, if it still listens, why this process gives up."""
-        self._say(("broken", words))
-        try:
-            self._flush()
-        except OpenLoopGoneError:
-            return
-
 
 _MARK_PREFIX = MARK.encode() + b"="
 
 
 def _pause_after(passes: int) -> float:
-    return min(_SHORTEST_PAUSE * 2.0 ** min(passes, 10), _LONGEST_PAUSE)
+    return min(_SHORTEST_PAUSE * (2.0 ** min(passes, 10) - 1.0), _LONGEST_PAUSE)
 
 
 def main() -> None:
     """Run as the supervisor: orders on standard input, replies on standard output."""
-    supervision = Supervision(replies=1)
     try:
-        supervision.serve()
+        Supervision(replies=1).serve()
     except Exception:
         import traceback
 
-        supervision.say_broken(traceback.format_exc())
+        words = pack(("broken", traceback.format_exc()))
+        try:
+            os.write(1, words)
+        except OSError:  # nobody is there to read it
+            return
         raise

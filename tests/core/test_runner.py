@@ -379,10 +379,9 @@ def test_a_server_left_behind_does_not_hold_up_other_agents(bench: Bench) -> Non
 def test_a_daemon_that_hides_its_descent_is_ended_with_the_last_turn_that_could_own_it(bench: Bench) -> None:
     census = bench.census()
     bystander = bench.supervisor.launch(bench.python("import time; time.sleep(60)"))
-    process = bench.supervisor.launch(bench.bad("hidden_daemon", str(census)))
-    until(lambda: len(signed(census)) == 2, "the daemon never started")
-    (census / "go").touch()
+    process = bench.supervisor.launch(bench.bad("hidden_daemon", str(census), "0"))
     assert ended(process).exit_code == 0
+    assert len(signed(census)) == 2
     bystander.stop(0.0)
     until(lambda: not alive(signed(census)), "the daemon is left")
     assert bench.supervisor.launch(bench.python("")).wait(DEADLINE) is not None

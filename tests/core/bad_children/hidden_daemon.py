@@ -1,6 +1,6 @@
 """Leaves a daemon that hides its descent: forked twice, its own session, no environment, no output.
 
-The one between lives until a file called `go` is in the census folder. Arguments: census folder.
+Arguments: census folder, and for how many seconds the one between lives on beside its daemon.
 """
 
 import os
@@ -21,10 +21,7 @@ if not os.fork():
         deaf = str(Path(__file__).with_name("deaf.py"))
         os.execve(sys.executable, [sys.executable, "-I", "-S", deaf, str(census)], {})
     sign(census)
-    while not (census / "go").exists():
-        time.sleep(0.002)
+    wait_for(census, 2)
+    time.sleep(float(sys.argv[2]))
     os._exit(0)
-wait_for(census, 2)
-while not (census / "go").exists():
-    time.sleep(0.002)
 os.wait()
