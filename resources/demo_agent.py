@@ -436,7 +436,8 @@ def perform(agent: dict, prompt: str, output: Output, memory: Memory, *, correct
             output.wait()
             fields = {key: value for key, value in beat.items() if key != "type"}
             if beat["type"] == "tool_use":
-                fields["seconds"] = 0.1 + zlib.crc32(beat["title"].encode()) % 40 / 10
+                chance = zlib.crc32(beat["title"].encode()) % 100
+                fields["seconds"] = (80 + chance) / 100 if beat["tool"] == "bash" else (2 + chance // 8) / 100
             output.event(beat["type"], **fields)
         if number == 0:
             misbehave(agent, output, failing)
