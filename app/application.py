@@ -23,6 +23,7 @@ from app.main_window import MainWindow
 from app.run_controller import RunController
 from app.settings_store import SettingsStore
 from app.theme import Appearance, Scheme
+from app.unsaved_work import UnsavedWork
 
 SWITCH_SECONDS = 0.001
 """How long a worker may hold the interpreter while the window waits for it."""
@@ -63,10 +64,13 @@ async def _show(application: QApplication, workflow: Path | None, theme: str | N
             closed.set_result(None)
 
     window.closed.connect(end)
+    unsaved = UnsavedWork(document, window.notices)
     window.files.load(workflow.absolute() if workflow is not None else resources.example_workflow())
+    unsaved.offer()
     window.show()
     with _closed_by_signals(window):
         await closed
+    unsaved.close()
     controller.wait_for_workers()
     window.deleteLater()
     controller.deleteLater()
@@ -93,7 +97,7 @@ def _closed_by_signals(window: MainWindow) -> Iterator[None]:
         nonlocal wanted
         if wanted:
             wanted = False
-            window.quit_at_once()
+            window.closing.at_once()
 
     pulse.timeout.connect(look)
     pulse.start()

@@ -140,6 +140,11 @@ class WorkflowDocument(QObject):
         loaded = load_workflow(path)
         self._replace(loaded)
 
+    def restore(self, file: WorkflowFile) -> None:
+        """Take in work that was kept aside; it counts as not saved."""
+        self._replace(file)
+        self.undo_stack.resetClean()
+
     def save(self) -> None:
         """Write the file. Raises UserFileError; ValueError where there is no path yet."""
         if self._path is None:

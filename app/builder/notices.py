@@ -53,7 +53,7 @@ class LockedNotice(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.text = self.tr(
-            "This workflow is running. You can look at everything; editing waits until it ends."
+            "The workflow is running; editing waits until it ends."
         )
         self.setAccessibleName(self.text)
 
