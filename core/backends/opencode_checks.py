@@ -24,6 +24,8 @@ PROBE_SECONDS = 60.0
 
 _AGENT_LINE = re.compile(r"^(?P<name>\S.*?) \((?P<mode>primary|subagent|all)\)$", re.MULTILINE)
 _MODEL_LINE = re.compile(r"^[^\s/]+/\S+$", re.MULTILINE)
+_BAD_CONFIGURATION = re.compile(r"not valid JSON|[Cc]onfig\S* .*invalid")
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _CLAIMED_ARGUMENTS = {
     "--format": "OpenLoop reads the JSON format",
     "--attach": "it loses the agents' answers",
@@ -196,8 +198,19 @@ def _run(program: str, arguments: tuple[str, ...], workdir: Path) -> str | Probl
         printed = out.read().decode("utf-8", "replace").replace("\r\n", "\n")
         if done.returncode == 0:
             return printed
-        lines = err.read().decode("utf-8", "replace").strip().splitlines()
-        return _cannot_tell(what, lines[-1] if lines else f"exit code {done.returncode}")
+        said = _reason(err.read().decode("utf-8", "replace")) or f"exit code {done.returncode}"
+        if _BAD_CONFIGURATION.search(said):
+            return Problem(
+                f"opencode cannot read its configuration: {said}.", suggestion="Correct that file."
+            )
+        return _cannot_tell(what, said)
+
+
+def _reason(stderr: str) -> str:
+    """The line that says most: the one with `Error:`, else the first; opencode colours them."""
+    lines = [line.strip() for line in _ANSI.sub("", stderr).splitlines() if line.strip()]
+    error = next((line for line in lines if line.startswith("Error:")), lines[0] if lines else "")
+    return error.removeprefix("Error:").strip().rstrip(".")
 
 
 def _cannot_tell(what: str, why: str) -> Problem:
