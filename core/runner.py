@@ -22,15 +22,21 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 from core.process_tree import MARK
 from core.processes import ProgramNotFound, end_without_supervisor, find_program
-from core.supervisor import Unpacker, pack
+from core.start_words import (
+    CLOSED_WORDS,
+    loss_words,
+    no_supervisor_words,
+    not_found_words,
+    start_failure_words,
+)
+from core.supervisor_messages import Unpacker, pack
 
 if TYPE_CHECKING:
-    from core.supervisor import Command, ExitedReply, Reply, StartFailedReply
+    from core.supervisor_messages import Command, ExitedReply, Reply, StartFailedReply
 
 DEFAULT_GRACE = 1.0
 """Seconds between asking a process to end and ending it."""
 _READ = 1 << 16
-_CLOSED_WORDS = "The run has been closed; nothing more can be started in it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,10 +170,7 @@ class Supervisor:
         try:
             self._popen = _start_supervisor()
         except OSError as error:
-            raise StartError(
-                f"OpenLoop could not start its own helper with “{sys.executable}” ({error.strerror}). "
-                "Run fewer programs at once, or repair the Python installation."
-            ) from error
+            raise StartError(no_supervisor_words(error)) from error
         self.pid = self._popen.pid
         self._reader = threading.Thread(target=self._read_replies, name="supervisor-replies", daemon=True)
         self._reader.start()
@@ -209,7 +212,7 @@ class Supervisor:
             process.request_stop(0.0)
             raise
         if process._start_failure is not None:
-            raise StartError(_start_failure_words(process._start_failure, spec))
+            raise StartError(start_failure_words(process._start_failure, spec.argv))
         if process.pid == 0:
             raise SupervisorLost(self.loss)
         return process
@@ -222,7 +225,7 @@ class Supervisor:
             try:
                 program = self._programs[where] = find_program(*where)
             except ProgramNotFound as error:
-                raise StartError(_not_found_words(error, spec.cwd)) from error
+                raise StartError(not_found_words(error, spec.cwd)) from error
         return program
 
     def stop_all(self, grace: float = DEFAULT_GRACE) -> None:
@@ -270,7 +273,7 @@ class Supervisor:
             if self.loss:
                 raise SupervisorLost(self.loss)
             if self._closed:
-                raise SupervisorLost(_CLOSED_WORDS)
+                raise SupervisorLost(CLOSED_WORDS)
             try:
                 while data:
                     data = data[os.write(self._orders.fileno(), data) :]
@@ -321,7 +324,7 @@ class Supervisor:
         if not self._closed:
             alive = end_without_supervisor(self._token, left)
         with self._lock:
-            self.loss = _CLOSED_WORDS if self._closed else _loss_words(code, trouble, alive)
+            self.loss = CLOSED_WORDS if self._closed else loss_words(code, trouble, alive)
             waiting = list(self._processes.values())
             self._processes.clear()
             stops = list(self._all_stopped.values())
@@ -397,70 +400,3 @@ def _start_supervisor() -> subprocess.Popen[bytes]:
 def _exit_of(reply: ExitedReply) -> ProcessExit:
     _, _, exit_code, signal, left_behind, killed_by_us, seconds, peak_rss, survivors = reply
     return ProcessExit(exit_code, signal, left_behind, killed_by_us, seconds, peak_rss, survivors)
-
-
-# --- what a user is told ------------------------------------------------------------------------------
-
-
-def _not_found_words(error: ProgramNotFound, cwd: Path) -> str:
-    if error.found_but is not None:
-        return (
-            f"“{error.found_but}” exists, but may not be run. "
-            "Make it executable, or name another program for this agent."
-        )
-    if not cwd.is_dir():
-        return _no_folder_words(str(cwd))
-    return (
-        f"The program “{error.name}” was not found. "
-        "Install it, add its folder to PATH, or choose another backend for this agent."
-    )
-
-
-def _no_folder_words(path: str) -> str:
-    return f"The working directory “{path}” does not exist or is no folder. Create it or choose another one."
-
-
-def _start_failure_words(reply: StartFailedReply, spec: ProcessSpec) -> str:
-    _, _, stage, code, path = reply
-    reason = os.strerror(code)
-    if stage == "cwd":
-        if code in (errno.ENOENT, errno.ENOTDIR):
-            return _no_folder_words(path)
-        return f"The working directory “{path}” cannot be entered ({reason}). Check its permissions."
-    if stage == "files":
-        return f"The file “{path}” of the run folder cannot be opened ({reason}). Check the log folder."
-    if code == errno.E2BIG:
-        size = sum(len(os.fsencode(word)) for word in spec.argv)
-        return (
-            f"The command line or the environment is too long for this system ({size} bytes of arguments). "
-            "Shorten the extra arguments; prompts belong on standard input."
-        )
-    if code == errno.EACCES:
-        return f"“{path}” may not be run ({reason}). Make it executable and check the folder's permissions."
-    if code == errno.ENOEXEC:
-        return f"“{path}” is not a program that this system can run. Check that it is the right file."
-    if code == errno.ENOENT:
-        return (
-            f"“{path}” could not be started: the interpreter that it names is missing. "
-            "Install it, or repair the program."
-        )
-    if code in (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE):
-        return (
-            f"“{path}” could not be started: the system is out of resources ({reason}). "
-            "Run fewer agents at once, or close other programs."
-        )
-    return f"“{path}” could not be started ({reason})."
-
-
-def _loss_words(code: int, trouble: str, alive: list[int]) -> str:
-    signal = -code if code < 0 else code - 128  # the guard says it the second way
-    how = f"by signal {signal}" if signal > 0 else f"with code {code}"
-    words = f"The process that looks after the agents ended unexpectedly ({how}). "
-    if trouble:
-        words += f"It reported: {trouble.strip().splitlines()[-1]}. "
-    if alive:
-        pids = ", ".join(str(pid) for pid in alive)
-        return (
-            f"{words}These processes may still be running: {pids}. End them before you start the run again."
-        )
-    return f"{words}Its agents were ended too. Start the run again; finished turns are kept."

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from core.supervisor import Unpacker, pack
+from core.supervisor_messages import Unpacker, pack
 
 if TYPE_CHECKING:
-    from core.supervisor import Command, ExitedReply, Reply
+    from core.supervisor_messages import Command, ExitedReply, Reply
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="reads /proc, and orphans need a child subreaper"
