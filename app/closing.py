@@ -16,7 +16,7 @@ class Closing(QObject):
     """The way from the wish to close to the moment when it is all right.
 
     `is_running` tells whether a run goes on, `stop` stops it. The window calls `begin` when the user wants to
-    close it and `run_ended` when a run has ended. When all is done `may_close` is True and it is closed again.
+    close it and `run_ended` when a run has ended. When all is done `may_close` is True; it then closes it.
     """
 
     def __init__(

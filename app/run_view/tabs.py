@@ -287,7 +287,7 @@ class RunTabs(QWidget):
     def _view(self, turn: str) -> LogView:
         view = self._views.pop(turn, None)
         if view is None:
-            for old in list(self._views)[: len(self._views) - MOST_VIEWS + 1]:
+            for old in list(self._views)[: max(0, len(self._views) - MOST_VIEWS + 1)]:
                 self._drop_view(old)
             progress = self._progress.turns[turn]
             view = LogView(self)
