@@ -52,9 +52,7 @@ class LockedNotice(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.text = self.tr(
-            "The workflow is running; editing waits until it ends."
-        )
+        self.text = self.tr("Running. Editing waits until it ends.")
         self.setAccessibleName(self.text)
 
     def sizeHint(self) -> QSize:  # noqa: N802
