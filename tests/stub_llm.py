@@ -134,6 +134,13 @@ class StubModel:
     def base_url(self) -> str:
         return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
 
+    def script(self, *rules: Rule) -> None:
+        """Other rules from now on; what was asked before is forgotten."""
+        with self._changed:
+            self.rules = list(rules)
+            self.requests.clear()
+            self._given.clear()
+
     def start(self) -> None:
         self._thread.start()
 

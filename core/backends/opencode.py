@@ -159,4 +159,4 @@ def _merge_deep(base: JsonObject, top: JsonObject) -> JsonObject:
 
 def _plain_title(title: str) -> str:
     """A title without characters that a Windows shim's shell would read; opencode only shows it."""
-    return _ODD_IN_TITLE.sub(" ", title).strip() or "OpenLoop"
+    return " ".join(_ODD_IN_TITLE.sub(" ", title).split()) or "OpenLoop"

@@ -11,7 +11,7 @@ import re
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +24,7 @@ PROBE_SECONDS = 60.0
 
 _AGENT_LINE = re.compile(r"^(?P<name>\S.*?) \((?P<mode>primary|subagent|all)\)$", re.MULTILINE)
 _MODEL_LINE = re.compile(r"^[^\s/]+/\S+$", re.MULTILINE)
+_TELLING_VARIABLES = ("OPENCODE_", "XDG_", "HOME", "USERPROFILE")
 _BAD_CONFIGURATION = re.compile(r"not valid JSON|[Cc]onfig\S* .*invalid")
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _CLAIMED_ARGUMENTS = {
@@ -88,8 +89,7 @@ def _check_arguments(orders: Sequence[TurnOrder]) -> list[Problem]:
 def _check_agents(program: str, workdir: Path, flags: tuple[str, ...], names: list[str]) -> list[Problem]:
     place = "opencode_defaults.agent"
     known: dict[str, str] = {}
-    for fresh in (False, True):
-        answer = _ask(program, ("agent", "list", *flags), workdir, fresh=fresh)
+    for answer in _answers_to(program, ("agent", "list", *flags), workdir):
         if isinstance(answer, Problem):
             return [answer]
         known = {match["name"]: match["mode"] for match in _AGENT_LINE.finditer(answer)}
@@ -127,8 +127,7 @@ def _check_models(program: str, workdir: Path, flags: tuple[str, ...], names: li
     if not names:
         return problems
     known: list[str] = []
-    for fresh in (False, True):
-        answer = _ask(program, ("models", *flags), workdir, fresh=fresh)
+    for answer in _answers_to(program, ("models", *flags), workdir):
         if isinstance(answer, Problem):
             return [*problems, answer]
         known = _MODEL_LINE.findall(answer)
@@ -154,23 +153,26 @@ def _check_models(program: str, workdir: Path, flags: tuple[str, ...], names: li
     return problems
 
 
-def _ask(program: str, arguments: tuple[str, ...], workdir: Path, *, fresh: bool) -> str | Problem:
-    """What opencode prints, remembered for this process; `fresh` asks again, for a name just configured."""
+def _answers_to(program: str, arguments: tuple[str, ...], workdir: Path) -> Iterator[str | Problem]:
+    """What opencode printed when it was asked before, then what it prints now.
+
+    Whoever finds a name in the first answer needs no second one; a name that is missing there may have been
+    configured since.
+    """
+    environment = ((name, value) for name, value in os.environ.items() if name.startswith(_TELLING_VARIABLES))
     question = _Question(
-        program,
-        Path(program).stat().st_mtime_ns,
-        arguments,
-        str(workdir),
-        tuple(sorted((k, v) for k, v in os.environ.items() if k.startswith(("OPENCODE_", "XDG_", "HOME")))),
+        program, Path(program).stat().st_mtime_ns, arguments, str(workdir), tuple(sorted(environment))
     )
-    # One at a time: opencode's first start makes its database, and two of them make it at once.
+    # Only one at a time: opencode's first start makes its database, and two of them would both make it.
     with _asking:
-        if not fresh and question in _answers:
-            return _answers[question]
+        known = _answers.get(question)
+    if known is not None:
+        yield known
+    with _asking:
         answer = _run(program, arguments, workdir)
         if isinstance(answer, str):
             _answers[question] = answer
-    return answer
+    yield answer
 
 
 def _run(program: str, arguments: tuple[str, ...], workdir: Path) -> str | Problem:
