@@ -1,0 +1,305 @@
+"""Claude Code: `claude -p` with JSON lines, the prompt on standard input.
+
+The user's own settings, login and permissions stay in force. Files may be edited (`--permission-mode
+acceptEdits`); commands run as the user's settings allow, everything else is denied and the agent goes on. An
+agent's `extra_args` may say otherwise. Shapes: version 2.1.197.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from core.backends.base import (
+    Command,
+    ErrorReported,
+    Failure,
+    NoiseSeen,
+    OutputEvent,
+    ReasoningSaid,
+    SessionOpened,
+    StepFinished,
+    StepStarted,
+    TextSaid,
+    ToolUsed,
+    TurnOrder,
+    Verdict,
+)
+from core.backends.installed_cli import (
+    InstalledCli,
+    count_of,
+    extra_arguments,
+    names_flag,
+    object_of,
+    plain_stderr,
+    status_of,
+    text_of,
+    tool_title,
+)
+from core.backends.ndjson import JsonLines, LineItem
+from core.json_types import JsonObject, JsonValue
+from core.problems import Problem
+from core.usage import Usage
+
+CLI = InstalledCli(
+    title="Claude Code",
+    program="claude",
+    variable="OPENLOOP_CLAUDE",
+    install="Install it with `npm install -g @anthropic-ai/claude-code`",
+    login="Log in with `claude auth login`, or correct ANTHROPIC_API_KEY",
+    claimed=frozenset(
+        {
+            *(
+                "-p",
+                "--print",
+                "--output-format",
+                "--input-format",
+                "--verbose",
+                "--include-partial-messages",
+            ),
+            *("-r", "--resume", "-c", "--continue", "--session-id", "--fork-session", "--from-pr"),
+            *("--no-session-persistence", "--bg", "--background", "-n", "--name"),
+        }
+    ),
+)
+_MADE_UP = "<synthetic>"
+"""The model of messages in which Claude Code itself speaks, such as the text of an error."""
+_TITLE_KEYS = (
+    "command",
+    "file_path",
+    "notebook_path",
+    "pattern",
+    "path",
+    "url",
+    "query",
+    "description",
+    "skill",
+)
+_EXIT_CODE = re.compile(r"Exit code (\d+)\b")
+_ENDINGS = {
+    "error_max_turns": "The agent used up the requests that --max-turns allows.",
+    "error_max_budget_usd": "The agent used up the money that --max-budget-usd allows.",
+    "error_max_structured_output_retries": "The agent's answer did not fit the schema of --json-schema.",
+}
+_KINDS_OF_ERROR = {"authentication_failed": 401, "rate_limit": 429, "overloaded": 529, "billing_error": 402}
+"""HTTP status of errors that are told by a word only."""
+
+
+class ClaudeReader:
+    """The output of one attempt.
+
+    The usage of a request is known when the next one begins, without what the model wrote; the last line has
+    the sum and the cost, so the last step gets what is left.
+    """
+
+    def __init__(self, model: str | None = None) -> None:
+        self._lines = JsonLines()
+        self._model = model
+        self._session = ""
+        self._message = ""
+        self._step_usage: Usage | None = None
+        self._told = Usage()
+        self._texts: list[str] = []
+        self._tools: dict[str, tuple[str, str]] = {}
+        self._error_kind = ""
+        self._result: JsonObject | None = None
+
+    @property
+    def runaway(self) -> Failure | None:
+        """Claude Code ends by itself: its retries are counted, and `--max-turns` caps its steps."""
+        return None
+
+    def feed(self, data: bytes) -> Sequence[OutputEvent]:
+        """What these next bytes of stdout say."""
+        return self._take(self._lines.feed(data))
+
+    def finish(self) -> Sequence[OutputEvent]:
+        """What a last line without newline says."""
+        return self._take(self._lines.finish())
+
+    def _take(self, items: list[LineItem]) -> list[OutputEvent]:
+        events: list[OutputEvent] = []
+        for item in items:
+            if isinstance(item, NoiseSeen):
+                events.append(item)
+            else:
+                events += self._line(item)
+        return events
+
+    def _line(self, line: JsonObject) -> list[OutputEvent]:
+        match line.get("type"):
+            case "system":
+                return self._system(line)
+            case "assistant":
+                return self._assistant(line)
+            case "user":
+                return self._tool_results(object_of(line.get("message")))
+            case "result":
+                return self._ended(line)
+        return []
+
+    def _system(self, line: JsonObject) -> list[OutputEvent]:
+        if line.get("subtype") == "api_retry":
+            status = status_of(line.get("error_status"))
+            reason = f"{text_of(line.get('error')) or 'no reason'}{f', {status}' if status else ''}"
+            attempt, most = count_of(line.get("attempt")), count_of(line.get("max_retries"))
+            message = f"The provider did not answer ({reason}); Claude Code asks again, {attempt} of {most}."
+            return [ErrorReported(message, transient=True)]
+        session = text_of(line.get("session_id"))
+        if line.get("subtype") == "init" and session and session != self._session:
+            self._session = session
+            return [SessionOpened(session)]
+        return []
+
+    def _assistant(self, line: JsonObject) -> list[OutputEvent]:
+        message = object_of(line.get("message"))
+        of_subagent = line.get("parent_tool_use_id") is not None
+        if message.get("model") == _MADE_UP:
+            self._error_kind = text_of(line.get("error"))
+            return []
+        events: list[OutputEvent] = []
+        if not of_subagent and message.get("id") != self._message:
+            self._message = text_of(message.get("id"))
+            self._texts.clear()
+            events += self._step_ended()
+            events.append(StepStarted(text_of(message.get("model"))))
+            self._step_usage = _usage(object_of(message.get("usage")), answered=False)
+        content = message.get("content")
+        for value in content if isinstance(content, list) else []:
+            block = object_of(value)
+            match block.get("type"):
+                case "text" if not of_subagent:
+                    self._texts.append(text_of(block.get("text")))
+                    events.append(TextSaid(self._texts[-1]))
+                case "thinking" if not of_subagent:
+                    events.append(ReasoningSaid(text_of(block.get("thinking"))))
+                case "tool_use":
+                    self._texts.clear()
+                    title = tool_title(object_of(block.get("input")), _TITLE_KEYS)
+                    self._tools[text_of(block.get("id"))] = (text_of(block.get("name")) or "tool", title)
+        return events
+
+    def _tool_results(self, message: JsonObject) -> list[OutputEvent]:
+        events: list[OutputEvent] = []
+        content = message.get("content")
+        for value in content if isinstance(content, list) else []:
+            block = object_of(value)
+            if block.get("type") != "tool_result":
+                continue
+            tool, title = self._tools.pop(text_of(block.get("tool_use_id")), ("tool", ""))
+            output = _plain_content(block.get("content"))
+            failed = block.get("is_error") is True
+            code = _EXIT_CODE.match(output) if failed and tool == "Bash" else None
+            if code is not None:
+                output = output[code.end() :].lstrip("\n")
+            events.append(ToolUsed(tool, title, output, failed, exit_code=int(code[1]) if code else None))
+        return events
+
+    def _step_ended(self) -> list[OutputEvent]:
+        if self._step_usage is None:
+            return []
+        usage, self._step_usage = self._step_usage, None
+        self._told += usage
+        return [StepFinished("", usage)]
+
+    def _ended(self, line: JsonObject) -> list[OutputEvent]:
+        self._result = line
+        self._step_usage = None
+        usage = _less(_usage(object_of(line.get("usage")), answered=True), self._told)
+        cost = line.get("total_cost_usd")
+        if isinstance(cost, int | float) and not isinstance(cost, bool) and (cost or not usage.total_tokens):
+            usage += Usage(cost_usd=float(cost))
+        return [StepFinished(text_of(line.get("stop_reason")) or text_of(line.get("subtype")), usage)]
+
+    # --- how it ended --------------------------------------------------------------------------------
+
+    def judge(self, exit_code: int | None, signal: int | None, stderr_tail: str) -> Verdict:
+        """By the last line, `result`; without one by exit code and standard error."""
+        stderr = plain_stderr(stderr_tail)
+        text = "\n".join(self._texts)
+        result = self._result or {}
+        if exit_code == 0 and result.get("subtype") == "success" and result.get("is_error") is not True:
+            said = text_of(result.get("result")) or text
+            return Verdict(said, truncated=result.get("stop_reason") == "max_tokens")
+        if self._error_kind == "max_output_tokens":
+            return Verdict(text, truncated=True)
+        return Verdict(text, self._failure(exit_code, signal, stderr))
+
+    def _failure(self, exit_code: int | None, signal: int | None, stderr: str) -> Failure:
+        if exit_code is None:
+            return CLI.ended_by_signal(signal, stderr)
+        if self._result is not None:
+            return self._told_failure(self._result, stderr)
+        if exit_code:
+            return CLI.ended_with_code(exit_code, stderr)
+        return CLI.lost_end(stderr)
+
+    def _told_failure(self, result: JsonObject, stderr: str) -> Failure:
+        kind = text_of(result.get("subtype"))
+        errors = result.get("errors")
+        told = [text_of(error) for error in errors] if isinstance(errors, list) else []
+        said = text_of(result.get("result")) or "; ".join(filter(None, told))
+        if kind in _ENDINGS:
+            return Failure(_ENDINGS[kind], said)
+        if "No conversation found" in said:
+            return Failure("Claude Code no longer knows the session that was to be continued.", said)
+        if "Not logged in" in said or "/login" in said:
+            return Failure(f"Claude Code is not logged in. {CLI.login}.", said)
+        status = status_of(result.get("api_error_status")) or _KINDS_OF_ERROR.get(self._error_kind)
+        error = CLI.provider_error(status, said or stderr or "no reason was given", self._model)
+        return Failure(error.message, "\n".join(filter(None, (error.detail, stderr))), error.transient)
+
+
+def _plain_content(value: JsonValue) -> str:
+    """What a tool gave back: a text, or blocks of which those with text count."""
+    if isinstance(value, list):
+        return "\n".join(text_of(object_of(block).get("text")) or "[no text]" for block in value)
+    return text_of(value)
+
+
+def _usage(told: JsonObject, *, answered: bool) -> Usage:
+    return Usage(
+        input_tokens=count_of(told.get("input_tokens")),
+        output_tokens=count_of(told.get("output_tokens")) if answered else 0,
+        cache_read_tokens=count_of(told.get("cache_read_input_tokens")),
+        cache_write_tokens=count_of(told.get("cache_creation_input_tokens")),
+    )
+
+
+def _less(all_of_it: Usage, told: Usage) -> Usage:
+    return Usage(
+        max(0, all_of_it.input_tokens - told.input_tokens),
+        max(0, all_of_it.output_tokens - told.output_tokens),
+        max(0, all_of_it.reasoning_tokens - told.reasoning_tokens),
+        max(0, all_of_it.cache_read_tokens - told.cache_read_tokens),
+        max(0, all_of_it.cache_write_tokens - told.cache_write_tokens),
+    )
+
+
+class ClaudeBackend:
+    """Runs agents with `claude -p`."""
+
+    name = "claude"
+    start_cost = True
+
+    def check(self, orders: Sequence[TurnOrder]) -> list[Problem]:
+        """Whether Claude Code is there, and whether the agents' `extra_args` can be used."""
+        return CLI.check(orders)
+
+    def command(self, order: TurnOrder) -> Command:
+        """`claude -p` with the prompt on standard input. Raises FileNotFoundError."""
+        extra = extra_arguments(order.agent)
+        argv = [CLI.find(order.workdir), "-p", "--output-format=stream-json", "--verbose"]
+        if not names_flag(extra, "--permission-mode", "--dangerously-skip-permissions"):
+            argv.append("--permission-mode=acceptEdits")
+        if order.session is not None:
+            argv.append(f"--resume={order.session}")
+        if order.model:
+            argv.append(f"--model={order.model}")
+        if order.agent.variant:
+            argv.append(f"--effort={order.agent.variant}")
+        return Command((*argv, *extra), {"DISABLE_AUTOUPDATER": "1"})
+
+    def reader(self, order: TurnOrder) -> ClaudeReader:
+        """A new reader for one attempt."""
+        return ClaudeReader(order.model)

@@ -1,0 +1,213 @@
+"""What agent CLIs that the user installs have in common: finding them, extra arguments, failures."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from signal import Signals
+
+from core.agent import AgentDefinition
+from core.backends.base import ErrorReported, Failure, TurnOrder
+from core.json_types import JsonObject, JsonValue
+from core.problems import Problem
+from core.processes import ProgramNotFound, find_program
+
+EXTRA_ARGUMENTS = "extra_args"
+"""The key of an agent's front matter with more arguments for its CLI, as a list of texts."""
+TITLE_LENGTH = 200
+
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+_SPENT = re.compile(
+    r"insufficient_quota|insufficient.credit|credit balance|billing"
+    r"|(?:usage|session|weekly|daily|monthly) limit|limit .*\bresets?\b",
+    re.IGNORECASE,
+)
+_TOO_LONG = re.compile(
+    r"context.?(length|window)|prompt is too long|maximum context|too many tokens", re.IGNORECASE
+)
+_PASSING = re.compile(
+    r"overload|high demand|rate.?limit|too many requests|temporar|timed? ?out|try again|unavailable"
+    r"|connection|disconnected|stream (?:error|closed)|socket|econn|network",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledCli:
+    """One such CLI: its name for people, its program, and what to do when it or its login is missing.
+
+    `variable` is the environment variable with its path, for one that is not in PATH. `claimed` are flags
+    that OpenLoop gives itself; agents may not give them, too.
+    """
+
+    title: str
+    program: str
+    variable: str
+    install: str
+    login: str
+    claimed: frozenset[str] = frozenset()
+
+    def find(self, workdir: Path) -> str:
+        """The file to start. Raises FileNotFoundError with words for a user."""
+        named = os.environ.get(self.variable)
+        try:
+            return find_program(named or self.program, os.environ.get("PATH"), workdir)
+        except ProgramNotFound:
+            if named:
+                raise FileNotFoundError(
+                    f"{self.variable} names {named}, but no program can be run there."
+                ) from None
+            raise FileNotFoundError(f"{self.title} is not installed, or not in PATH.") from None
+
+    def check(self, orders: Sequence[TurnOrder]) -> list[Problem]:
+        """What stands in the way of these turns, as far as it can be told without running the CLI."""
+        if not orders:
+            return []
+        problems: list[Problem] = []
+        try:
+            self.find(orders[0].workdir)
+        except FileNotFoundError as error:
+            problems.append(
+                Problem(str(error), suggestion=f"{self.install}, or choose another backend for these agents.")
+            )
+        for order in orders:
+            problem = self._arguments_problem(order.agent)
+            if problem is not None and problem not in problems:
+                problems.append(problem)
+        return problems
+
+    def _arguments_problem(self, agent: AgentDefinition) -> Problem | None:
+        value = (agent.model_extra or {}).get(EXTRA_ARGUMENTS)
+        if value is not None and len(extra_arguments(agent)) != (
+            len(value) if isinstance(value, list) else -1
+        ):
+            return Problem(
+                f"{EXTRA_ARGUMENTS} of the agent {agent.name} must be a list of texts.",
+                EXTRA_ARGUMENTS,
+                f'Write them as a list: {EXTRA_ARGUMENTS}: ["--flag", "value"].',
+                file=agent.path,
+            )
+        claimed = [word for word in extra_arguments(agent) if word.partition("=")[0] in self.claimed]
+        if claimed:
+            return Problem(
+                f"{claimed[0]} cannot be used by the agent {agent.name}: OpenLoop gives it itself.",
+                EXTRA_ARGUMENTS,
+                "Take it out.",
+                file=agent.path,
+            )
+        return None
+
+    # --- failures -------------------------------------------------------------------------------------
+
+    def provider_error(self, status: int | None, said: str, model: str | None) -> ErrorReported:
+        """An error of the provider in a user's words. `status`: the HTTP status, where the CLI told one."""
+        spent = status == 402 or bool(_SPENT.search(said))
+        passing = status in (408, 409, 425, 429) or (status is not None and status >= 500)
+        if status is None:
+            passing = bool(_PASSING.search(said))
+        return ErrorReported(self._words(status, said, model, spent), said, passing and not spent)
+
+    def _words(self, status: int | None, said: str, model: str | None, spent: bool) -> str:
+        asked = f"the model {model}" if model else "the model"
+        if spent:
+            return f"The provider says that a limit of the account is reached: {said}"
+        if status == 413 or _TOO_LONG.search(said):
+            return (
+                f"The prompt is too long for {asked}. Make the payload smaller, or use a model with a larger "
+                "context."
+            )
+        if status in (401, 403):
+            return f"The provider refused the key or the login ({status}). {self.login}. It said: {said}"
+        if status == 404:
+            return f"The provider does not know {asked}, or its address is wrong (404). It said: {said}"
+        if status == 429:
+            return (
+                f"The provider takes no more requests for now (429): a rate limit or a quota. It said: {said}"
+            )
+        if status is not None and status >= 500:
+            return f"The provider failed ({status}), also when asked again. It said: {said}"
+        if status is not None:
+            return f"The provider refused the request ({status}): {said}"
+        return f"{self.title} reported an error: {said}"
+
+    def ended_by_signal(self, signal: int | None, stderr: str) -> Failure:
+        """The failure of a process that was ended, but not by OpenLoop."""
+        if signal == 9:
+            return Failure(
+                f"{self.title} was ended by the system, often for lack of memory. "
+                "Let fewer agents run at once.",
+                stderr,
+                transient=True,
+            )
+        try:
+            name = Signals(signal or 0).name
+        except ValueError:
+            name = f"signal {signal}"
+        return Failure(f"{self.title} was ended from outside ({name}).", stderr)
+
+    def ended_with_code(self, exit_code: int, stderr: str) -> Failure:
+        """The failure of a process that ended with an exit code and no explanation on standard output."""
+        lines = [line.strip() for line in stderr.splitlines() if line.strip()]
+        said = f" It said: {lines[-1]}" if lines else " It said nothing."
+        return Failure(f"{self.title} ended with exit code {exit_code}.{said}", stderr)
+
+    def lost_end(self, stderr: str) -> Failure:
+        """The failure of a process that ended well, but whose last line is missing."""
+        return Failure(f"The last part of {self.title}'s output is missing, so its answer is lost.", stderr)
+
+
+def extra_arguments(agent: AgentDefinition) -> tuple[str, ...]:
+    """The texts of the agent's `extra_args`; what is none is left out, and `check` reports it."""
+    value = (agent.model_extra or {}).get(EXTRA_ARGUMENTS)
+    return tuple(word for word in value if isinstance(word, str)) if isinstance(value, list) else ()
+
+
+def names_flag(arguments: Sequence[str], *flags: str) -> bool:
+    """Whether one of these flags is among the arguments, as `--flag` or `--flag=value`."""
+    return any(word.partition("=")[0] in flags for word in arguments)
+
+
+# --- pieces of lines ----------------------------------------------------------------------------------
+
+
+def plain_stderr(tail: str) -> str:
+    """The end of standard error without colours."""
+    return _ANSI.sub("", tail).strip()
+
+
+def object_of(value: JsonValue) -> JsonObject:
+    """The value, if it is an object; else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def text_of(value: JsonValue) -> str:
+    """The value, if it is text; else none."""
+    return value if isinstance(value, str) else ""
+
+
+def count_of(value: JsonValue) -> int:
+    """The value, if it is a number, as a count of something; else 0."""
+    return max(0, int(value)) if isinstance(value, int | float) else 0
+
+
+def status_of(value: JsonValue) -> int | None:
+    """The value, if it is a whole number such as an HTTP status or an exit code."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def tool_title(given: JsonObject, keys: Sequence[str], show: Callable[[str], str] = str) -> str:
+    """The first of these inputs of a tool call that is a text, on one line and not endless."""
+    for key in keys:
+        value = given.get(key)
+        if isinstance(value, str) and value.strip():
+            return one_line(show(value))
+    return ""
+
+
+def one_line(text: str) -> str:
+    """Text for a title: one line, not endless."""
+    line = " ".join(text.split())
+    return line if len(line) <= TITLE_LENGTH else f"{line[: TITLE_LENGTH - 1]}…"
