@@ -32,8 +32,9 @@ def opencode_program() -> str:
     system = {"win32": "windows", "darwin": "darwin"}.get(sys.platform, "linux")
     for candidate in (
         "opencode",
-        str(modules / "opencode-ai" / "bin" / "opencode.exe"),
+        # The program itself; the file of opencode-ai is whole only where npm ran that package's own script.
         str(modules / f"opencode-{system}-{machine}" / "bin" / "opencode"),
+        str(modules / "opencode-ai" / "bin" / "opencode.exe"),
     ):
         found = shutil.which(candidate)
         if found is not None:

@@ -107,13 +107,23 @@ def find_opencode(workdir: Path) -> str:
     installer = Path.home() / ".opencode" / "bin"
     path = os.pathsep.join(part for part in (os.environ.get("PATH"), str(installer)) if part)
     try:
-        return find_program(named or "opencode", path, workdir)
+        return _behind_shim(find_program(named or "opencode", path, workdir))
     except ProgramNotFound:
         if named:
             raise FileNotFoundError(
                 f"{PROGRAM_VARIABLE} names {named}, but no program can be run there."
             ) from None
         raise FileNotFoundError("opencode is not installed, or not in PATH.") from None
+
+
+def _behind_shim(program: str) -> str:
+    """The program that npm's `.cmd` shim starts: a shim goes through a shell, which reads arguments again."""
+    shim = Path(program)
+    if shim.suffix.lower() in (".cmd", ".bat"):
+        behind = shim.parent / "node_modules" / "opencode-ai" / "bin" / "opencode.exe"
+        if behind.is_file():
+            return str(behind)
+    return program
 
 
 def headless_environment(workdir: Path, environment: Mapping[str, str]) -> dict[str, str]:
