@@ -375,9 +375,8 @@ def test_the_turns_own_model_and_variant_beat_the_defaults(order: TurnOrder) -> 
     assert {"--model=p/default", "--agent=plan", "--variant=low", "--pure", "--log-level=WARN"} <= set(argv)
     assert argv[-2:] == ("--file", "notes.md")
     agent = AgentDefinition(name="vera", variant="max")
-    argv = backend.command(
-        replace(order, agent=agent, model="p/own", session=SESSION, defaults=defaults)
-    ).argv
+    own = replace(order, agent=agent, model="p/own", session=SESSION, defaults=defaults)
+    argv = backend.command(own).argv
     assert {"--model=p/own", "--variant=max", f"--session={SESSION}", f"--dir={order.workdir}"} <= set(argv)
     assert "--model=p/default" not in argv
 
@@ -433,6 +432,18 @@ def test_a_missing_opencode_is_found_before_anything_starts(
     monkeypatch.setenv("OPENLOOP_OPENCODE", str(tmp_path / "gone"))
     with pytest.raises(FileNotFoundError, match="gone"):
         OpencodeBackend().command(order)
+
+
+def test_a_shim_of_npm_is_passed_by(
+    order: TurnOrder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    shim = tmp_path / "opencode.cmd"
+    behind = tmp_path / "node_modules" / "opencode-ai" / "bin" / "opencode.exe"
+    behind.parent.mkdir(parents=True)
+    for file in (shim, behind):
+        file.touch(mode=0o755)
+    monkeypatch.setenv("OPENLOOP_OPENCODE", str(shim))
+    assert OpencodeBackend().command(order).argv[0] == str(behind)
 
 
 def test_arguments_that_break_a_run_are_refused(order: TurnOrder) -> None:
