@@ -20,7 +20,7 @@ from core.jsonc import read_text
 from core.problems import Problem, Severity, UserFileError
 
 TEXT_KEYS = frozenset({"name", "role", "description", "backend", "model", "variant"})
-OWN_KEYS = frozenset({*TEXT_KEYS, "timeout", "can_complete", "command", "demo", "prompt"})
+OWN_KEYS = frozenset({*TEXT_KEYS, "timeout", "can_complete", "command", "extra_args", "demo", "prompt"})
 FOREIGN_KEYS = frozenset(
     {
         # opencode's and Claude Code's own agent files

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 _BACKENDS = {
     "opencode": "core.backends.opencode:OpencodeBackend",
     "demo": "core.backends.demo:DemoBackend",
+    "claude": "core.backends.claude:ClaudeBackend",
+    "codex": "core.backends.codex:CodexBackend",
+    "gemini": "core.backends.gemini:GeminiBackend",
     "command": "core.backends.command:CommandBackend",
 }
 """Module and class of each; the module is imported when a run first needs it."""
