@@ -32,7 +32,7 @@ class Journal:
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
         self._fd: int | None = os.open(path, flags, 0o644)
         self._end = os.fstat(self._fd).st_size
-        if self._end and os.pread(self._fd, 1, self._end - 1) != b"\n":
+        if self._end and not _ends_with_newline(path):
             # A torn line of an earlier life: closed, so that the next line does not become part of it.
             self._write(b"\n")
 
@@ -75,6 +75,12 @@ class Journal:
             f"The run folder cannot be written ({error.strerror}): {self.path}. "
             "Make room there or choose another log folder, then run again."
         )
+
+
+def _ends_with_newline(path: Path) -> bool:
+    with path.open("rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read() == b"\n"
 
 
 _EVENT: TypeAdapter[Event] | None = None
