@@ -68,7 +68,18 @@ def check_orders(program: str, orders: Sequence[TurnOrder]) -> list[Problem]:
             problems += _check_agents(program, workdir, flags, agents)
         if models:
             problems += _check_models(program, workdir, flags, models)
+    if len(orders) > 1 and not _has_database():
+        # The first start ever makes the database, and agents that start together would all make it: most
+        # of them then fail. Any question makes it as well; what the answer is does not matter.
+        next(_answers_to(program, ("models",), orders[0].workdir))
     return problems
+
+
+def _has_database() -> bool:
+    if "OPENCODE_DB" in os.environ:
+        return True
+    data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return any(Path(data, "opencode").glob("opencode*.db"))
 
 
 def _check_arguments(orders: Sequence[TurnOrder]) -> list[Problem]:

@@ -108,6 +108,15 @@ def _run(order: TurnOrder, prompt: str) -> RealRun:
     return RealRun(events, verdict)
 
 
+def test_the_first_start_ever_is_made_before_agents_start_together(
+    real: TurnOrder, stub: StubModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scratch_opencode(tmp_path / "new", stub.base_url).apply(monkeypatch)
+    orders = [replace(real, model=None)] * 2
+    assert OpencodeBackend().check(orders) == []
+    assert [file.name for file in (tmp_path / "new" / "data").glob("*/*.db")] == ["opencode.db"]
+
+
 def test_the_real_opencode_answers_and_is_corrected_in_the_same_session(
     real: TurnOrder, stub: StubModel
 ) -> None:
