@@ -94,7 +94,7 @@ class OpencodeBackend:
 
     def reader(self, order: TurnOrder) -> OpencodeReader:
         """A new reader for one attempt."""
-        return OpencodeReader(order.model or order.defaults.model)
+        return OpencodeReader(order.model or order.defaults.model, order.workdir)
 
 
 def find_opencode(workdir: Path) -> str:

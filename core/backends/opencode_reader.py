@@ -8,6 +8,7 @@ unknown agent and an answer that was cut off, too.
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from signal import Signals
 
 from core.backends.base import (
@@ -34,6 +35,7 @@ MAX_STEPS = 500
 """Requests to the model in one attempt; `steps` in opencode's configuration is only a hint to the model."""
 
 _TITLE_KEYS = ("command", "filePath", "path", "pattern", "url", "query", "description", "name")
+_PATH_KEYS = ("filePath", "path")
 _TITLE_LENGTH = 200
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _START_RACE = ("database is locked", "Failed query")
@@ -42,11 +44,17 @@ _REJECTED = re.compile(r"permission requested: (?P<what>.*?); auto-rejecting")
 
 
 class OpencodeReader:
-    """The output of one attempt. `model`: the one asked for, to name it in messages."""
+    """The output of one attempt.
 
-    def __init__(self, model: str | None = None, max_steps: int = MAX_STEPS) -> None:
+    `model`: the one asked for, to name it in messages. `workdir`: files in it are named from there.
+    """
+
+    def __init__(
+        self, model: str | None = None, workdir: Path | None = None, max_steps: int = MAX_STEPS
+    ) -> None:
         self._lines = JsonLines()
         self._model = model
+        self._workdir = workdir
         self._max_steps = max_steps
         self._session = ""
         self._steps = 0
@@ -105,7 +113,7 @@ class OpencodeReader:
             case "tool_use":
                 self._tools += 1
                 self._texts.clear()
-                events.append(_tool(part))
+                events.append(_tool(part, self._workdir))
             case "step_finish":
                 events.append(self._step_finished(part))
             case "error":
@@ -210,7 +218,7 @@ class OpencodeReader:
 # --- pieces of lines ----------------------------------------------------------------------------------
 
 
-def _tool(part: JsonObject) -> ToolUsed:
+def _tool(part: JsonObject, workdir: Path | None) -> ToolUsed:
     state = _object(part.get("state"))
     metadata = _object(state.get("metadata"))
     failed = state.get("status") == "error"
@@ -218,7 +226,7 @@ def _tool(part: JsonObject) -> ToolUsed:
     exit_code = exit_code if isinstance(exit_code, int) and not isinstance(exit_code, bool) else None
     return ToolUsed(
         tool=_text(part.get("tool")) or "tool",
-        title=_tool_title(state),
+        title=_tool_title(state, workdir),
         output=_text(state.get("error")) if failed else _text(state.get("output")),
         failed=failed or bool(exit_code),
         seconds=_seconds(_object(state.get("time"))),
@@ -226,12 +234,14 @@ def _tool(part: JsonObject) -> ToolUsed:
     )
 
 
-def _tool_title(state: JsonObject) -> str:
+def _tool_title(state: JsonObject, workdir: Path | None) -> str:
     """The input that says most, on one line: the command, the file, the pattern."""
     given = _object(state.get("input"))
     for key in _TITLE_KEYS:
         value = given.get(key)
         if isinstance(value, str) and value.strip():
+            if key in _PATH_KEYS and workdir is not None and Path(value).is_relative_to(workdir):
+                value = str(Path(value).relative_to(workdir))
             break
     else:
         value = _text(state.get("title"))

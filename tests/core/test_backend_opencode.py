@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,7 +31,6 @@ from core.backends.base import (
 from core.backends.opencode import OpencodeBackend, headless_environment
 from core.backends.opencode_reader import OpencodeReader
 from core.config import OpencodeDefaults
-from core.json_types import JsonObject
 from core.problems import Severity
 from core.usage import Usage
 
@@ -64,7 +63,7 @@ def reasoning(said: str, message: str = "msg_1") -> bytes:
     return _part("reasoning", "reasoning", message, text=said, time={"start": 1, "end": 2})
 
 
-def tool_use(tool: str, state: JsonObject, message: str = "msg_1") -> bytes:
+def tool_use(tool: str, state: Mapping[str, object], message: str = "msg_1") -> bytes:
     return _part("tool_use", "tool", message, tool=tool, callID="call_1", state=state)
 
 
@@ -179,6 +178,28 @@ def test_a_run_reads_the_same_wherever_its_bytes_are_cut(cuts: set[int]) -> None
 def test_a_run_reads_the_same_byte_by_byte() -> None:
     events = _events(A_RUN[index : index + 1] for index in range(len(A_RUN)))
     assert _noise_joined(events) == A_RUN_EVENTS
+
+
+@pytest.mark.parametrize(
+    ("given", "title"),
+    [
+        ({"filePath": "{workdir}/src/a.py", "content": "x"}, "src/a.py"),
+        ({"filePath": "{workdir}-other/a.py"}, "{workdir}-other/a.py"),
+        ({"command": "cat {workdir}/a.py", "description": "show it"}, "cat {workdir}/a.py"),
+        ({"command": "x" * 300}, "x" * 199 + "…"),
+        ({"todos": []}, "1 todo"),
+    ],
+)
+def test_a_tool_call_is_named_by_what_it_works_on(
+    given: dict[str, object], title: str, tmp_path: Path
+) -> None:
+    workdir = str(tmp_path)
+    given = {k: v.replace("{workdir}", workdir) if isinstance(v, str) else v for k, v in given.items()}
+    reader = OpencodeReader(workdir=tmp_path)
+    state = {"status": "completed", "input": given, "output": "", "title": "1 todo"}
+    used = reader.feed(tool_use("write", state))[-1]
+    assert isinstance(used, ToolUsed)
+    assert Path(used.title) == Path(title.replace("{workdir}", workdir))
 
 
 def test_a_step_without_usage_costs_nobody_knows_what() -> None:
