@@ -194,7 +194,7 @@ def test_a_daemon_that_was_seen_below_its_agent_is_ended_with_it_while_others_go
     for attempt, seconds in enumerate((1.5, 5.0, 15.0)):
         census = line.folder / f"census-{attempt}"
         census.mkdir()
-        line.start(10 + attempt, bad("hidden_daemon"), str(census), str(seconds))
+        line.start(10 + attempt, bad("hidden_daemon"), str(census), str(seconds), "nothing")
         exited = line.ended(10 + attempt)
         assert is_alive(bystander)
         if not any(is_alive(pid) for pid in signed(census)):
@@ -203,6 +203,17 @@ def test_a_daemon_that_was_seen_below_its_agent_is_ended_with_it_while_others_go
         pytest.fail("the daemon was never recognised")
     assert exited[2] == 0
     assert exited[4] == 1, "it is counted as left behind"
+
+
+@pytest.mark.parametrize("kept", ["environment", "output"])
+def test_one_trace_is_enough_to_end_a_daemon_with_its_agent(line: Line, kept: str) -> None:
+    bystander = line.start(1, bad("deaf"), str(line.folder))
+    census = line.folder / "census"
+    census.mkdir()
+    line.start(2, bad("hidden_daemon"), str(census), "0", kept)
+    assert line.ended(2)[4] == 1, "one process was left behind"
+    assert not any(is_alive(pid) for pid in signed(census))
+    assert is_alive(bystander)
 
 
 def test_the_grace_of_one_turn_holds_up_nobody(line: Line) -> None:
