@@ -1,0 +1,197 @@
+"""Headless runs, each in a process of its own that measures itself.
+
+    python benchmarks/runs.py WORKFLOW        prints the figures of one run as JSON; used by the other modules
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import psutil
+
+from core.backends.registry import backend, backend_names
+from core.engine import Engine
+from core.events import Event, GroupStarted, Merged, TurnFinished, TurnStatus
+from core.executor import ThreadExecutor
+from core.json_types import JsonObject
+from core.planning import plan_run
+from core.run_folders import library_of, workdir_of
+from core.workflow_file import load_workflow
+
+SPARE_THREADS = 4
+"""As in app/headless.py."""
+LOOK_AT_MEMORY_EVERY = 100
+"""Turns."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunFigures:
+    """Seconds, bytes and counts of one run. `cpu`: of OpenLoop and its supervisor during the run, without
+    the agents'. `groups`: from the first group's begin to the last merge. `memory`: the most of OpenLoop and
+    supervisor together, as the share that is theirs (PSS on Linux). `peak`: of OpenLoop alone, resident."""
+
+    turns: int
+    plan: float
+    run: float
+    groups: float
+    cpu: float
+    memory: int
+    peak: int
+    journal: int
+    run_folder: int
+
+
+def write_workflow(
+    folder: Path,
+    command: Sequence[str],
+    count: int,
+    *,
+    at_once: int | None = None,
+    agent_files: int = 1,
+    payload: JsonObject | None = None,
+) -> Path:
+    """A workflow of one group: `count` turns of one agent, parallel if `at_once` is given."""
+    agents = folder / "agents"
+    agents.mkdir(parents=True)
+    front = f"---\nbackend: command\ncommand: {json.dumps(list(command))}\n---\nDo your work.\n"
+    for number in range(agent_files):
+        (agents / f"worker{number}.md").write_text(front, encoding="utf-8")
+    names = [f"worker{number % agent_files}" for number in range(count)]
+    group = {"agents": names, "mode": "sequential" if at_once is None else "parallel"}
+    workflow = {
+        "name": "benchmark",
+        "preparation_agents": [group],
+        "max_parallel_agents": at_once or 1,
+        "on_missing_state": "abort",
+        "initial_payload": payload or {},
+    }
+    path = folder / "workflow.json"
+    path.write_text(json.dumps(workflow), encoding="utf-8")
+    return path
+
+
+def measured_run(workflow: Path) -> RunFigures:
+    """Run a workflow in a process of its own; every turn must succeed."""
+    argv = [sys.executable, __file__, str(workflow)]
+    done = subprocess.run(argv, stdout=subprocess.PIPE, text=True, cwd=workflow.parent, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"The run of {workflow} failed.")
+    return RunFigures(**json.loads(done.stdout))
+
+
+# --- inside that process -------------------------------------------------------------------------------
+
+
+class _Watch:
+    """Listens to a run, and looks at what it costs."""
+
+    def __init__(self) -> None:
+        self.turns = 0
+        self.memory = 0
+        self.begun = 0.0
+        self.merged = 0.0
+        self.cpu_supervisor = 0.0
+        self.own = psutil.Process()
+
+    def hear(self, events: Sequence[Event]) -> None:
+        for event in events:
+            if isinstance(event, GroupStarted) and self.begun == 0.0:
+                self.begun = event.time
+            elif isinstance(event, TurnFinished):
+                if event.status is not TurnStatus.SUCCEEDED:
+                    raise RuntimeError(f"A turn failed: {event.message}")
+                self.turns += 1
+                if self.turns % LOOK_AT_MEMORY_EVERY == 0:
+                    self._look_at_memory()
+            elif isinstance(event, Merged):
+                self.merged = event.time
+        if self.merged:
+            self._look_at_memory()
+            # No agent is alive any more: what is left are the supervisor's processes.
+            self.cpu_supervisor = sum(
+                sum(child.cpu_times()[:2]) for child in self.own.children(recursive=True)
+            )
+
+    def _look_at_memory(self) -> None:
+        ours = [self.own]
+        for child in self.own.children(recursive=True):
+            try:
+                if child.exe() == self.own.exe() and "core.supervisor" in " ".join(child.cmdline()):
+                    ours.append(child)
+            except psutil.Error:
+                continue  # an agent that ended meanwhile
+        self.memory = max(self.memory, sum(share_of_memory(process) for process in ours))
+
+
+def share_of_memory(process: psutil.Process) -> int:
+    """Bytes that a process takes from the machine: PSS, else what is its own."""
+    info = process.memory_full_info()
+    return int(getattr(info, "pss", 0) or info.uss)
+
+
+def peak_memory() -> int:
+    """The most resident memory of this process so far, in bytes.
+
+    On Linux from /proc: `ru_maxrss` there includes the process that started this one.
+    """
+    if sys.platform == "linux":
+        for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    if sys.platform == "win32":
+        return int(psutil.Process().memory_info().peak_wset)
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+async def _run(path: Path) -> RunFigures:
+    started = time.perf_counter()
+    file = load_workflow(path)
+    library = library_of(file, workdir_of(file))
+    plan = plan_run(file, library, known_backends=backend_names())
+    planned = time.perf_counter()
+    executor = ThreadExecutor(plan.most_at_once + SPARE_THREADS)
+    watch = _Watch()
+    engine = Engine(plan, executor, backend, watch.hear)
+    cpu = time.process_time()
+    begun = time.perf_counter()
+    finished = await engine.run()
+    ended = time.perf_counter()
+    cpu = time.process_time() - cpu
+    executor.close()
+    if finished.termination_reason != "completed":
+        raise RuntimeError(finished.message)
+    folder = engine.folder
+    assert folder is not None  # it has run
+    return RunFigures(
+        turns=watch.turns,
+        plan=planned - started,
+        run=ended - begun,
+        groups=watch.merged - watch.begun,
+        cpu=cpu + watch.cpu_supervisor,
+        memory=watch.memory,
+        peak=peak_memory(),
+        journal=(folder / "journal.jsonl").stat().st_size,
+        run_folder=sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()),
+    )
+
+
+def main() -> None:
+    """One run, measured."""
+    figures = asyncio.run(_run(Path(sys.argv[1]).absolute()))
+    print(json.dumps(dataclasses.asdict(figures)))
+
+
+if __name__ == "__main__":
+    main()
