@@ -17,7 +17,8 @@ from core.backends.base import Command, TurnOrder
 from core.backends.opencode_checks import check_orders
 from core.backends.opencode_reader import OpencodeReader
 from core.json_types import JsonObject
-from core.problems import Problem
+from core.jsonc import parse_jsonc
+from core.problems import Problem, UserFileError
 from core.processes import ProgramNotFound, find_program
 
 PROGRAM_VARIABLE = "OPENLOOP_OPENCODE"
@@ -149,9 +150,9 @@ def _merged_json(
 ) -> str:
     """The user's JSON text with ours put in: `under` wins over the user's keys, `over` gives way to them."""
     try:
-        value = orjson.loads(given) if given else {}
-    except orjson.JSONDecodeError:
-        # opencode takes comments here and says itself what is wrong with the rest: left as it is.
+        value = parse_jsonc(given).value if given else {}
+    except UserFileError:
+        # Left as it is: opencode says itself what is wrong with it.
         return given or ""
     if not isinstance(value, dict):
         return given or ""

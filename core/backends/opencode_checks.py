@@ -223,7 +223,7 @@ def _reason(stderr: str) -> str:
     """The line that says most: the one with `Error:`, else the first; opencode colours them."""
     lines = [line.strip() for line in _ANSI.sub("", stderr).splitlines() if line.strip()]
     error = next((line for line in lines if line.startswith("Error:")), lines[0] if lines else "")
-    return error.removeprefix("Error:").strip().rstrip(".")
+    return error.removeprefix("Error:").strip().rstrip(".:")
 
 
 def _cannot_tell(what: str, why: str) -> Problem:

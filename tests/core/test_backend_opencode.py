@@ -409,7 +409,7 @@ def test_a_title_is_always_given_and_harmless(order: TurnOrder) -> None:
 
 def test_an_agent_never_asks_and_the_users_configuration_stays(tmp_path: Path) -> None:
     own = {
-        "OPENCODE_CONFIG_CONTENT": '{"model": "p/m", "snapshot": true, "experimental": {"x": 1}}',
+        "OPENCODE_CONFIG_CONTENT": '{"model": "p/m", "snapshot": true, "experimental": {"x": 1},} // mine',
         "OPENCODE_PERMISSION": '{"bash": "deny", "external_directory": "allow"}',
         "OPENCODE_DISABLE_LSP_DOWNLOAD": "",
     }
@@ -428,10 +428,10 @@ def test_an_agent_never_asks_and_the_users_configuration_stays(tmp_path: Path) -
 
 
 def test_a_configuration_that_cannot_be_read_is_left_to_opencode(tmp_path: Path) -> None:
-    commented = '{"model": "p/m"} // mine'
+    broken = '{"model": '
     assert (
-        headless_environment(tmp_path, {"OPENCODE_CONFIG_CONTENT": commented})["OPENCODE_CONFIG_CONTENT"]
-        == commented
+        headless_environment(tmp_path, {"OPENCODE_CONFIG_CONTENT": broken})["OPENCODE_CONFIG_CONTENT"]
+        == broken
     )
 
 
