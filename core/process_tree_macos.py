@@ -27,11 +27,13 @@ class MacTree(PosixTree):
         super().__init__()
         self._endings: dict[int, Ending] = {}
         self._known_sessions: set[int] = set()
+        self._marks: set[str] = set()
         self._since = time.time() - 1.0
 
     def spawn(self, order: SpawnOrder) -> ProcessEntry:
         leader = super().spawn(order)
         self._known_sessions.add(leader.pid)
+        self._marks.add(order.env.get(MARK, ""))
         return leader
 
     def exited(self) -> Iterator[int]:
@@ -66,7 +68,8 @@ class MacTree(PosixTree):
             try:
                 if process.ppid() != 1 or process.create_time() < self._since:
                     continue
-                ours = os.getsid(process.pid) in self._known_sessions or MARK in process.environ()
+                ours = os.getsid(process.pid) in self._known_sessions
+                ours = ours or process.environ().get(MARK) in self._marks
             except (psutil.Error, OSError):
                 continue
             if ours and (entry := self._look(process.pid)) is not None:

@@ -27,6 +27,7 @@ _LAST_PATIENCE = 5.0
 _LOOK_EVERY = 1.0
 """Seconds between looks at the trees while several turns run, to know later whose an orphan was."""
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.0005, 0.05
+_STRAY_PASSES = 200  # about _PATIENCE
 
 
 class OpenLoopGoneError(Exception):
@@ -257,13 +258,16 @@ class Supervision:
 
     def _advance(self, turn: _Turn, owned: dict[int, list[ProcessEntry]]) -> None:
         """One step towards the end of a turn: ask, kill, or find that nothing is left and say so."""
+        orphans = owned.get(turn.number, ())
         found = self._tree.subtree(turn.leader.pid)
-        for orphan in owned.get(turn.number, ()):
+        for orphan in orphans:
             found += self._tree.subtree(orphan.pid)
         found = [entry for entry in found if entry.key not in self._given_up]
         if not found:
-            if turn.exited:
+            if turn.exited and not orphans:
                 self._finish(turn, ())
+            elif turn.exited:  # they died this instant, and may have forked before
+                self._begin_ending(turn, SWEEP_GRACE)
             else:  # its death is about to be noticed
                 turn.due = time.monotonic() + _LONGEST_PAUSE
             return
@@ -321,17 +325,15 @@ class Supervision:
 
     def _end_strays(self, now: float) -> None:
         """With no turn left, whoever is still there is nobody's."""
-        strays = [
-            entry
-            for orphan in self._tree.orphans()
-            if self._tree.adopts and orphan.key not in self._given_up
-            for entry in self._tree.subtree(orphan.pid)
-        ]
-        if not strays:
+        orphans = self._tree.orphans() if self._tree.adopts else []
+        orphans = [orphan for orphan in orphans if orphan.key not in self._given_up]
+        if not orphans:
             self._strays_passes = 0
             self._strays_due = float("inf")
             return
-        if len(self._tree.kill(strays)) == len(strays) or self._strays_passes > 300:
+        strays = [entry for orphan in orphans for entry in self._tree.subtree(orphan.pid)]
+        refused = self._tree.kill(strays)
+        if (refused and len(refused) == len(strays)) or self._strays_passes > _STRAY_PASSES:
             self._given_up.update(entry.key for entry in strays)
         self._strays_due = now + _pause_after(self._strays_passes)
         self._strays_passes += 1

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from core import process_tree_posix
 from core.supervisor_messages import Unpacker, pack
 
 if TYPE_CHECKING:
@@ -248,6 +249,20 @@ def test_stopping_what_is_not_there_is_answered_and_harmless(line: Line) -> None
     line.hear("all_stopped", 6)
     line.start(7, "-c", "")
     assert line.ended(7)[2] == 0
+
+
+def test_a_kernel_without_children_files_gives_the_same_tree(
+    line: Line, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    census = line.folder / "census"
+    census.mkdir()
+    line.start(1, bad("family"), str(census), "stay")
+    until(lambda: len(signed(census)) == 5, "the family is not complete")
+    quick = {entry.key for entry in process_tree_posix.linux_subtree(line.process.pid)}
+    monkeypatch.setattr(process_tree_posix, "children_lister", process_tree_posix._children_from_scan)
+    slow = {entry.key for entry in process_tree_posix.linux_subtree(line.process.pid)}
+    assert quick == slow
+    assert signed(census) <= {pid for pid, _ in quick}
 
 
 def test_a_nice_value_reaches_the_agent(line: Line) -> None:
