@@ -182,7 +182,7 @@ class FileActions(QObject):
         )
         explanation = self.tr("They are lost if you don’t save them.")
         self.question = ask(self._window, text, explanation, choices, self.tr("Cancel"))
-        self.question.destroyed.connect(self._forget_question)
+        self.question.finished.connect(self._forget_question)
 
     @Slot()
     def _forget_question(self) -> None:

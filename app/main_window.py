@@ -545,8 +545,9 @@ class MainWindow(QMainWindow):
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
         """Closes only when nothing is unsaved and no run is alive; until then it asks and waits."""
         if not self.closing.may_close:
-            event.ignore()
             self.closing.begin()
+        if not self.closing.may_close:
+            event.ignore()
             return
         self._store.geometry = self.saveGeometry()
         self._store.splitter = self.splitter.saveState()
