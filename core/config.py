@@ -167,6 +167,8 @@ class Workflow(_Model):
     """How many agents may run at the same time; null: the number of processors."""
     agent_timeout: float = Field(default=DEFAULT_AGENT_TIMEOUT, ge=0)
     """Seconds that an agent may take; 0: no limit."""
+    agent_idle_timeout: float = Field(default=0.0, ge=0)
+    """Seconds that an agent may print nothing before it is stopped; 0: no limit, silence is only shown."""
     on_parallel_error: OnParallelError = "abort"
     """When an agent of a parallel group fails: abort stops the others and ends the run; continue goes on."""
     retries: int = Field(default=0, ge=0)

@@ -32,6 +32,8 @@ class PlannedTurn:
     backend: str
     model: str | None
     timeout: float
+    """Seconds from the start of a process; 0: no limit. So is `idle_timeout`, from its last output."""
+    idle_timeout: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -155,6 +155,7 @@ class _Planner:
             backend=backend,
             model=model,
             timeout=next(timeout for timeout in timeouts if timeout is not None),
+            idle_timeout=workflow.agent_idle_timeout,
         )
 
 

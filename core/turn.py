@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -14,6 +15,7 @@ import orjson
 
 from core.backends.base import (
     Backend,
+    Command,
     Failure,
     OutputEvent,
     SessionOpened,
@@ -153,6 +155,7 @@ class _Attempt:
     verdict: Verdict
     exit: ProcessExit | None
     timed_out: bool = False
+    went_quiet: bool = False
     runaway: Failure | None = None
 
 
@@ -239,6 +242,10 @@ class Turn:
 
     def _start(self, prompt: Path, kind: AttemptKind, reason: str) -> _Attempt | Failure:
         """Run one process to its end, or say why it could not be started."""
+        try:
+            command = self.backend.command(self._order_of_attempt())
+        except FileNotFoundError as error:
+            return Failure(str(error))
         costly = self.backend.start_cost
         if costly:
             while not self.services.starts.acquire(timeout=0.1):
@@ -254,19 +261,21 @@ class Turn:
         try:
             if self.control.cause is not None:
                 return _Attempt(Verdict(), None)
-            return self._run(prompt, kind, reason, started)
-        except (StartError, FileNotFoundError) as error:
+            if command.scratch is not None:
+                command.scratch.mkdir(exist_ok=True)
+            return self._run(command, prompt, kind, reason, started)
+        except StartError as error:
             return Failure(str(error))
         finally:
             started()
+            if command.scratch is not None:
+                shutil.rmtree(command.scratch, ignore_errors=True)
 
     def _run(
-        self, prompt: Path, kind: AttemptKind, reason: str, started: Callable[[], None]
+        self, command: Command, prompt: Path, kind: AttemptKind, reason: str, started: Callable[[], None]
     ) -> _Attempt | Failure:
         folder = self.order.turn_folder
-        order = self._order_of_attempt()
-        command = self.backend.command(order)
-        reader = self.backend.reader(order)
+        reader = self.backend.reader(self._order_of_attempt())
         self.number += 1
         number = self.number
         self._steps = 0
@@ -303,6 +312,7 @@ class Turn:
                 transcript.attempt(number, kind, reason, now)
             attempt = _Attempt(Verdict(), None)
             deadline = begun + self.planned.timeout if self.planned.timeout else None
+            last_output = begun
             poll = FIRST_POLL
             stderr_tail = b""
             stopping = False
@@ -318,6 +328,7 @@ class Turn:
                     for transcript in self._transcripts:
                         transcript.stderr(noise, time.time())
                 if data or noise:
+                    last_output = time.monotonic()
                     self._tell_activity(out.offset)
                 if ended and not data and not noise:
                     break
@@ -329,7 +340,9 @@ class Turn:
                 if not stopping:
                     attempt.runaway = reader.runaway
                     attempt.timed_out = deadline is not None and moment > deadline
-                    if attempt.runaway is not None or attempt.timed_out:
+                    idle = self.planned.idle_timeout
+                    attempt.went_quiet = bool(idle) and moment - last_output > idle
+                    if attempt.runaway is not None or attempt.timed_out or attempt.went_quiet:
                         stopping = True
                         process.request_stop(STOP_GRACE)
                 if len(data) == CHUNK:
@@ -409,6 +422,15 @@ class Turn:
                 Failure(
                     f"{self.ref.label} was ended after {seconds} s, the time it may take. "
                     "What it printed is kept; raise its timeout if it needs longer."
+                ),
+                f"timeout:{self.ref.label}:{seconds}",
+            )
+        if attempt.went_quiet and ended_by_us:
+            seconds = f"{self.planned.idle_timeout:g}"
+            return Failed(
+                Failure(
+                    f"{self.ref.label} was ended because it printed nothing for {seconds} s, the workflow's "
+                    "agent_idle_timeout. What it printed before is kept."
                 ),
                 f"timeout:{self.ref.label}:{seconds}",
             )

@@ -104,6 +104,14 @@ class WorkflowPage(FormPage):
             hint=self.tr("none"),
             note=lambda: self.tr("then it is stopped; “none” lets it work as long as it takes"),
         )
+        self._text(
+            self.tr("Silence, at most"),
+            "agent_idle_timeout",
+            lambda text: values.parse_duration(text) or 0.0,
+            values.write_duration,
+            hint=self.tr("none"),
+            note=lambda: self.tr("then it is stopped; silence is always shown"),
+        )
         self._choice(
             self.tr("When one fails"),
             "on_parallel_error",

@@ -32,10 +32,14 @@ class TurnOrder:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A process to start. The prompt is its standard input; `env` is added to OpenLoop's own environment."""
+    """A process to start. The prompt is its standard input; `env` is added to OpenLoop's own environment.
+
+    `scratch` is a folder for what the CLI leaves lying about: made before the start, removed after the end.
+    """
 
     argv: tuple[str, ...]
     env: Mapping[str, str] = field(default_factory=dict)
+    scratch: Path | None = None
 
 
 # --- what an agent does, in words that all CLIs share -------------------------------------------------

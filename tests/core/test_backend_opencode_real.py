@@ -69,6 +69,8 @@ def _run(order: TurnOrder, prompt: str) -> RealRun:
     backend = OpencodeBackend()
     command = backend.command(order)
     order.turn_folder.mkdir(exist_ok=True)
+    if command.scratch is not None:
+        command.scratch.mkdir(exist_ok=True)
     files = [order.turn_folder / name for name in ("prompt.md", "stdout.log", "stderr.log")]
     files[0].write_text(prompt, encoding="utf-8")
     with files[0].open("rb") as stdin, files[1].open("wb") as stdout, files[2].open("wb") as stderr:
