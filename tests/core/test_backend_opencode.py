@@ -478,3 +478,12 @@ def test_a_model_that_cannot_be_looked_up_is_only_a_warning(order: TurnOrder) ->
     (problem,) = OpencodeBackend().check([replace(order, model="p/m")])
     assert problem.severity is Severity.WARNING
     assert "opencode models" in problem.message
+
+
+def test_what_opencode_unpacks_at_its_start_goes_into_a_folder_that_the_turn_removes(
+    order: TurnOrder,
+) -> None:
+    command = OpencodeBackend().command(order)
+    assert command.scratch is not None
+    assert command.scratch.is_relative_to(order.turn_folder)
+    assert command.env["BUN_TMPDIR"] == str(command.scratch)
