@@ -129,6 +129,8 @@ class AgentSource(QObject):
             self._watcher.removePaths(sorted(gone))
         if new:
             self._watcher.addPaths(sorted(new))
+            # What changed between the reading and now told nobody.
+            self._look_soon()
 
     def close(self) -> None:
         """Wait for the worker."""

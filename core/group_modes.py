@@ -207,7 +207,11 @@ def ending_of(context: RunContext, group: PlannedGroup, result: TurnResult, watc
     over = context.over_budget()
     if over is not None:
         return over
-    return RunEnds(RunStatus.FAILED, result.reason, result.message)
+    message = result.message
+    if result.reason.startswith("agent_error:") and result.status is TurnStatus.FAILED:
+        # What the backend says does not know whom it is about.
+        message = f"{result.ref.label} failed: {message}"
+    return RunEnds(RunStatus.FAILED, result.reason, message)
 
 
 def failures_contribution(context: RunContext, failed: Sequence[TurnResult], iteration: int) -> Contribution:
