@@ -1,6 +1,6 @@
 """Many agents at once, against a C program that does nothing but start them and drain what they print.
 
-    python benchmarks/fanout.py
+python benchmarks/fanout.py
 """
 
 from __future__ import annotations
@@ -39,9 +39,7 @@ def rows() -> Iterator[Row]:
 
 def _measure(total: int, at_once: int, seconds: float) -> RunFigures:
     with tempfile.TemporaryDirectory() as name:
-        return measured_run(
-            write_workflow(Path(name) / "work", floor.agent(seconds), total, at_once=at_once)
-        )
+        return measured_run(write_workflow(Path(name) / "work", floor.agent(seconds), total, at_once=at_once))
 
 
 def _fan_out(total: int, at_once: int, times: int) -> Iterator[Row]:

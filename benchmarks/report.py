@@ -56,7 +56,9 @@ def print_rows(name: str, rows: Rows) -> list[Row]:
 
 
 def _print(cells: Sequence[str], verdict: str) -> None:
-    print("   ".join(f"{cell:<{width}}" for cell, width in zip(cells, WIDTHS, strict=True)), verdict, flush=True)
+    print(
+        "   ".join(f"{cell:<{width}}" for cell, width in zip(cells, WIDTHS, strict=True)), verdict, flush=True
+    )
 
 
 def alone(doc: str | None, rows: Rows) -> None:

@@ -1,6 +1,6 @@
 """Headless runs, each in a process of its own that measures itself.
 
-    python benchmarks/runs.py WORKFLOW        prints the figures of one run as JSON; used by the other modules
+python benchmarks/runs.py WORKFLOW        prints the figures of one run as JSON; used by the other modules
 """
 
 from __future__ import annotations
