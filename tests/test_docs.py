@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -84,6 +86,15 @@ def test_every_variable_that_a_page_names_is_one_the_code_reads() -> None:
     named = {name for page in PAGES for name in re.findall(r"OPENLOOP_\w+", page.read_text(encoding="utf-8"))}
     assert {name for name in named if f'"{name}"' not in code} == set()
     assert "OPENLOOP_OPENCODE" in named
+
+
+def test_every_dependency_has_a_reason_and_every_reason_a_dependency() -> None:
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    declared = [*project["dependencies"], *itertools.chain(*project["optional-dependencies"].values())]
+    names = {re.split(r"[><=!\[]", text)[0] for text in declared} - {"openloop"}
+    page = (PROJECT / "docs" / "dependencies.md").read_text(encoding="utf-8").partition("## Not from PyPI")[0]
+    rows = re.findall(r"^\| ([^|]+) \| [^|]{10,} \| [^|]{10,} \|$", page, re.MULTILINE)
+    assert {name for row in rows for name in row.split(", ")} == names
 
 
 # --- the two lines ------------------------------------------------------------------------------------
