@@ -72,6 +72,8 @@ class AgentSource(QObject):
         self._library: AgentLibrary | None = None
         self._reading = False
         self._again = False
+        self._unwatchable: set[str] = set()
+        """Paths that the system does not watch, such as of some network drives."""
         self._pool = QThreadPool(self)
         self._pool.setMaxThreadCount(1)
         self._done.connect(self._take)
@@ -127,8 +129,9 @@ class AgentSource(QObject):
         gone, new = watched.difference(paths), set(paths) - watched
         if gone:
             self._watcher.removePaths(sorted(gone))
+        new -= self._unwatchable
         if new:
-            self._watcher.addPaths(sorted(new))
+            self._unwatchable |= set(self._watcher.addPaths(sorted(new)))
             # What changed between the reading and now told nobody.
             self._look_soon()
 

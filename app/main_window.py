@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Collection, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import (
     QAction,
     QCloseEvent,
@@ -22,7 +21,6 @@ from PySide6.QtWidgets import (
     QMainWindow,
     QMessageBox,
     QSplitter,
-    QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
@@ -37,7 +35,9 @@ from app.file_actions import SUFFIXES, FileActions
 from app.notice_bar import Notice, NoticeAction, NoticeArea, Tone
 from app.problem_text import errors_of, place_in, problem_lines
 from app.recent_files import RecentFiles
+from app.right_side import RightSide
 from app.run_badges import turn_badges
+from app.run_session import RunSession
 from app.run_view.status_line import StatusLine
 from app.settings_store import SettingsStore
 from app.theme import Appearance, Scheme, is_appearance_event
@@ -45,7 +45,7 @@ from app.top_bar import TopBar
 from app.turn_badge import TurnBadge
 from app.window_actions import WindowActions
 from core.agent import AgentLibrary
-from core.events import Event, QuestionAsked, RunFinished, RunStarted, StopKind
+from core.events import Event, StopKind
 from core.plan import Place
 from core.problems import Problem
 from core.progress import RunProgress
@@ -55,8 +55,6 @@ if TYPE_CHECKING:
     from app.run_controller import RunController
     from app.run_view.run_view import RunView
 
-TICK_MS = 250
-"""Live numbers change at most four times a second."""
 SIZES = (224, 372, 684)
 RUN = "run"
 """Name of the notice that says why a run did not start."""
@@ -82,11 +80,7 @@ class MainWindow(QMainWindow):
         self.document = document
         self._store = store if store is not None else SettingsStore()
         self._appearance = appearance
-        self.progress: RunProgress | None = None
-        self._run_view: RunView | None = None
         self._badges: dict[Place, TurnBadge] = {}
-        self._run_wanted = False
-        self._log_zoom = self._store.log_zoom
 
         self.actions_of_window = WindowActions(self)
         self.notices = NoticeArea(self)
@@ -98,11 +92,10 @@ class MainWindow(QMainWindow):
         self.pool = AgentPool(self)
         self.workflow_view = WorkflowView(document, self)
         self.settings_panel = SettingsPanel(document, self)
+        self.right = RightSide(self.settings_panel, self._store, self)
+        self.run = RunSession(controller, document, self)
         self.status = StatusLine(self)
         self.status.show_backend(backend_text)
-        self._tick = QTimer(self)
-        self._tick.setInterval(TICK_MS)
-        self._tick.timeout.connect(self._show_time)
         self._arrange()
         self._connect_parts()
         self._connect_actions()
@@ -117,8 +110,6 @@ class MainWindow(QMainWindow):
     # --- building --------------------------------------------------------------------------------------
 
     def _arrange(self) -> None:
-        self.right = QStackedWidget(self)
-        self.right.addWidget(self.settings_panel)
         self.splitter = QSplitter(Qt.Orientation.Horizontal, self)
         self.splitter.setHandleWidth(1)
         self.splitter.setChildrenCollapsible(False)
@@ -159,10 +150,14 @@ class MainWindow(QMainWindow):
             QWidget.setTabOrder(first, second)
 
     def _connect_parts(self) -> None:
-        document, controller = self.document, self._controller
-        controller.events.connect(self._take_events)
-        controller.running_changed.connect(self._running_changed)
-        controller.refused.connect(self._refused)
+        document, run = self.document, self.run
+        run.starting.connect(self._starting)
+        run.refused.connect(self._refused)
+        run.began.connect(self._begin_run)
+        run.told.connect(self._show_events)
+        run.ticked.connect(self._show_time)
+        run.running_changed.connect(self._running_changed)
+        run.needs_user.connect(self._call_user)
         document.path_changed.connect(self._show_title)
         document.modified_changed.connect(self._show_title)
         document.changed.connect(self._document_changed)
@@ -176,7 +171,9 @@ class MainWindow(QMainWindow):
         self.pool.new_agent_requested.connect(self.agents.new_agent)
         self.pool.folder_open_requested.connect(self.agents.open_folder)
         self.agents.message.connect(self.status.say)
-        self.top_bar.side_chosen.connect(self.show_run_side)
+        self.top_bar.side_chosen.connect(self.right.show_side)
+        self.right.side_changed.connect(self.top_bar.show_side)
+        self.right.run_view_built.connect(self._connect_run_view)
         self.status.problems_requested.connect(self._show_problems)
 
     def _connect_actions(self) -> None:
@@ -189,18 +186,21 @@ class MainWindow(QMainWindow):
         actions.examples.triggered.connect(self._open_example)
         actions.quit.triggered.connect(self.close)
         actions.run.triggered.connect(self.start_run)
-        actions.stop_after.triggered.connect(self._stop_after)
-        actions.stop_now.triggered.connect(self._stop_now)
-        actions.open_run_folder.triggered.connect(self._open_run_folder)
-        actions.show_settings.triggered.connect(self._show_settings)
-        actions.show_run.triggered.connect(self._show_run)
-        actions.all_turns.triggered.connect(self._all_turns)
-        actions.next_tab.triggered.connect(self._next_tab)
-        actions.previous_tab.triggered.connect(self._previous_tab)
-        actions.close_tab.triggered.connect(self._close_tab)
-        actions.zoom_in.triggered.connect(self._zoom_in)
-        actions.zoom_out.triggered.connect(self._zoom_out)
-        actions.zoom_normal.triggered.connect(self._zoom_normal)
+        actions.stop_after.triggered.connect(self.run.stop_after)
+        actions.stop_now.triggered.connect(self.run.stop_now)
+        for action, do in (
+            (actions.open_run_folder, self.right.open_run_folder),
+            (actions.show_settings, self.right.show_settings),
+            (actions.show_run, self.right.show_run),
+            (actions.all_turns, self.right.list_turns),
+            (actions.next_tab, self.right.next_tab),
+            (actions.previous_tab, self.right.previous_tab),
+            (actions.close_tab, self.right.close_tab),
+            (actions.zoom_in, self.right.zoom_in),
+            (actions.zoom_out, self.right.zoom_out),
+            (actions.zoom_normal, self.right.zoom_normal),
+        ):
+            action.triggered.connect(do)
         actions.schemes.triggered.connect(self._choose_scheme)
         actions.about.triggered.connect(self._about)
 
@@ -261,8 +261,7 @@ class MainWindow(QMainWindow):
     @Slot(object)
     def _take_library(self, library: AgentLibrary) -> None:
         self.pool.set_library(library)
-        if self._run_wanted:
-            self.start_run()
+        self.run.agents_read()
 
     @Slot(object, str)
     def _add_agents(self, names: Sequence[str], phase: str) -> None:
@@ -276,25 +275,21 @@ class MainWindow(QMainWindow):
 
     # --- a run -----------------------------------------------------------------------------------------
 
+    @property
+    def progress(self) -> RunProgress | None:
+        """The present or last run; None: there was none."""
+        return self.run.progress
+
+    @property
+    def run_view(self) -> RunView:
+        """What shows runs."""
+        return self.right.run_view
+
     @Slot()
     def start_run(self) -> None:
         """Run the workflow as it is now, also unsaved; with errors in it, say them instead."""
-        if self._controller.running:
-            return
         self._commit_edits()
-        library = self.document.library
-        if library is None:
-            self._run_wanted = True
-            self.status.show_starting()
-            return
-        self._run_wanted = False
-        errors = errors_of(self.document.problems)
-        if errors:
-            self._refused(errors)
-            return
-        self.notices.dismiss(RUN)
-        self.status.show_starting()
-        self._controller.start(self.document.snapshot(), library)
+        self.run.start()
 
     def _commit_edits(self) -> None:
         """What is being typed into a field counts."""
@@ -302,6 +297,11 @@ class MainWindow(QMainWindow):
         if focused is not None and self.settings_panel.isAncestorOf(focused):
             focused.clearFocus()
             focused.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    @Slot()
+    def _starting(self) -> None:
+        self.notices.dismiss(RUN)
+        self.status.show_starting()
 
     @Slot(object)
     def _refused(self, problems: Sequence[Problem]) -> None:
@@ -316,20 +316,12 @@ class MainWindow(QMainWindow):
 
     def _show_place(self, problem: Problem) -> None:
         """Go to the place of a problem: an agent or group, else the settings of the workflow."""
-        self.show_run_side(False)
+        self.right.show_side(False)
         place = place_in(problem)
         if place is not None:
             self.workflow_view.select_place(place)
         else:
             self.settings_panel.show_workflow()
-
-    @Slot()
-    def _stop_after(self) -> None:
-        self._controller.stop(StopKind.AFTER_RUNNING)
-
-    @Slot()
-    def _stop_now(self) -> None:
-        self._controller.stop(StopKind.NOW)
 
     @Slot(bool)
     def _running_changed(self, running: bool) -> None:
@@ -340,59 +332,50 @@ class MainWindow(QMainWindow):
         self.files.locked = running
         for action in (self.recent.menuAction(), self.actions_of_window.examples.menuAction()):
             action.setEnabled(not running)
-        if running:
-            self._tick.start()
-            return
-        self._tick.stop()
-        self._show_resting()
-        self.closing.run_ended()
+        if not running:
+            self._show_resting()
+            self.closing.run_ended()
 
     @Slot(object)
-    def _take_events(self, events: Sequence[Event]) -> None:
-        now = time.time()
-        for event in events:
-            if isinstance(event, RunStarted) and (
-                self.progress is None or self.progress.run_id != event.run_id or not event.run_id
-            ):
-                self._begin_run(event)
-            if self.progress is not None:
-                self.progress.apply(event)
-        if self.progress is None:
-            return
-        self.run_view.take(events, now)
-        if any(isinstance(event, QuestionAsked | RunFinished) for event in events):
-            self._show_time()
-            if not self.isActiveWindow():
-                QApplication.alert(self)
-        self._show_run_badges(now)
-
-    def _begin_run(self, event: RunStarted) -> None:
-        settings = self.document.settings
-        self.progress = RunProgress(max_retries=settings.retries, budget=settings.budget.model_copy())
-        self.progress.apply(event)
-        self.run_view.begin(self.progress)
+    def _begin_run(self, progress: RunProgress) -> None:
+        self.run_view.begin(progress)
         self.top_bar.offer_run(True)
         self.actions_of_window.show_has_run(True)
-        self.show_run_side(True)
+        self.right.show_side(True)
+
+    @Slot(object)
+    def _connect_run_view(self, view: RunView) -> None:
+        view.run_again_requested.connect(self.start_run)
+        view.stop_turn_requested.connect(self._controller.stop_turn)
+        view.answered.connect(self._controller.answer)
+        view.message.connect(self.status.say)
+
+    @Slot(object)
+    def _show_events(self, events: Sequence[Event]) -> None:
+        now = self.run.clock()
+        self.run_view.take(events, now)
+        self._show_run_badges(now)
+
+    @Slot()
+    def _call_user(self) -> None:
+        if not self.isActiveWindow():
+            QApplication.alert(self)
 
     @Slot()
     def _show_time(self) -> None:
         """Everything that changes only because time goes on."""
-        progress, now = self.progress, time.time()
+        progress, now = self.progress, self.run.clock()
         if progress is None or not progress.running:
-            if progress is not None and not self._controller.running:
-                self._show_resting()
             return
         self.status.show_progress(progress, now)
-        if self._run_view is not None:
-            self._run_view.tick(now)
+        self.run_view.tick(now)
         self._show_run_badges(now)
         stopping = progress.stopping
         self.actions_of_window.stop_after.setEnabled(stopping is None)
         self.actions_of_window.stop_now.setEnabled(stopping is not StopKind.NOW)
 
     def _show_resting(self) -> None:
-        self.status.show_idle(self.progress, time.time())
+        self.status.show_idle(self.progress, self.run.clock())
 
     def _show_run_badges(self, now: float) -> None:
         if self.progress is not None and (self._controller.running or self._badges):
@@ -403,88 +386,7 @@ class MainWindow(QMainWindow):
             self._badges = badges
             self.workflow_view.set_turn_badges(badges)
 
-    # --- the right side --------------------------------------------------------------------------------
-
-    @property
-    def run_view(self) -> RunView:
-        """What shows runs; built when the first run begins."""
-        if self._run_view is None:
-            from app.run_view.run_view import RunView
-
-            view = self._run_view = RunView(self)
-            view.run_again_requested.connect(self.start_run)
-            view.stop_turn_requested.connect(self._controller.stop_turn)
-            view.answered.connect(self._controller.answer)
-            view.message.connect(self.status.say)
-            view.tabs.set_zoom(self._log_zoom)
-            self.right.addWidget(view)
-        return self._run_view
-
-    @property
-    def has_run_view(self) -> bool:
-        """Whether there was a run to show."""
-        return self._run_view is not None
-
-    @Slot(bool)
-    def show_run_side(self, run: bool) -> None:
-        """Show the run, or the settings."""
-        if run and self._run_view is not None:
-            self.right.setCurrentWidget(self._run_view)
-        else:
-            self.right.setCurrentWidget(self.settings_panel)
-        self.top_bar.show_side(self.right.currentWidget() is not self.settings_panel)
-
-    @Slot()
-    def _show_settings(self) -> None:
-        self.show_run_side(False)
-
-    @Slot()
-    def _show_run(self) -> None:
-        self.show_run_side(True)
-
-    @Slot()
-    def _all_turns(self) -> None:
-        self.show_run_side(True)
-        self.run_view.tabs.open_list()
-
-    @Slot()
-    def _next_tab(self) -> None:
-        self.show_run_side(True)
-        self.run_view.tabs.step(1)
-
-    @Slot()
-    def _previous_tab(self) -> None:
-        self.show_run_side(True)
-        self.run_view.tabs.step(-1)
-
-    @Slot()
-    def _close_tab(self) -> None:
-        if self.right.currentWidget() is self._run_view:
-            self.run_view.tabs.close_current()
-
-    @Slot()
-    def _open_run_folder(self) -> None:
-        self.run_view.open_folder()
-
     # --- view ------------------------------------------------------------------------------------------
-
-    @Slot()
-    def _zoom_in(self) -> None:
-        self._set_zoom(self._log_zoom + 1)
-
-    @Slot()
-    def _zoom_out(self) -> None:
-        self._set_zoom(self._log_zoom - 1)
-
-    @Slot()
-    def _zoom_normal(self) -> None:
-        self._set_zoom(0)
-
-    def _set_zoom(self, zoom: int) -> None:
-        self._log_zoom = min(24, max(-4, zoom))
-        self._store.log_zoom = self._log_zoom
-        if self._run_view is not None:
-            self._run_view.tabs.set_zoom(self._log_zoom)
 
     @Slot(QAction)
     def _choose_scheme(self, action: QAction) -> None:
@@ -552,7 +454,7 @@ class MainWindow(QMainWindow):
         self._store.geometry = self.saveGeometry()
         self._store.splitter = self.splitter.saveState()
         self._store.write()
-        self._tick.stop()
+        self.run.close()
         self.agents.source.close()
         event.accept()
         self.closed.emit()

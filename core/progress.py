@@ -430,10 +430,8 @@ def quantity_words(count: int, one: str, many: str = "") -> str:
 
 
 def dollar_words(amount: float) -> str:
-    """US dollars as `$0.42`; more digits where it would look like nothing: `$0.0031`."""
-    if 0 < amount < 0.00005:
-        return "< $0.0001"
-    return f"${amount:.4f}" if 0 < amount < 0.01 else f"${amount:,.2f}"
+    """US dollars as `$0.42`; what would look like nothing as `< $0.01`."""
+    return "< $0.01" if 0 < amount < 0.005 else f"${amount:,.2f}"
 
 
 def cost_words(spent: Spent) -> str:

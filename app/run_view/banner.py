@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QVBoxLayout, QWidg
 from app.buttons import Button, ButtonLook
 from app.flow_layout import FlowLayout
 from app.labels import QuietLabel
+from app.scroll_bar import use_thin_scroll_bars
 from app.theme import font, mono_font, paint_icon, theme
 from core.events import RunStatus
 from core.progress import RunProgress, TurnProgress, cost_words, duration_words
@@ -58,6 +59,7 @@ class RunBanner(QWidget):
         self.details_button = Button(self.tr("Details"), ButtonLook.LINK, "", self)
         self.details_button.setCheckable(True)
         self.details = QPlainTextEdit(self)
+        use_thin_scroll_bars(self.details)
         self.details.setReadOnly(True)
         self.details.setFrameShape(QFrame.Shape.NoFrame)
         self.details.setFont(mono_font())

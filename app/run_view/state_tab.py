@@ -25,6 +25,7 @@ from app.buttons import Button, ButtonLook
 from app.labels import Line, QuietLabel, SectionLabel
 from app.run_view.flat_rows import flatten
 from app.run_view.state_model import StateModel, preview, value_words
+from app.scroll_bar import use_thin_scroll_bars
 from app.theme import mono_font
 from core.progress import PHASE_WORDS, RecordedConflict
 from core.state import WorkflowState
@@ -75,6 +76,7 @@ class StateTab(QWidget):
         self.model = StateModel(self)
         self.tree = self._make_tree()
         self.value = QPlainTextEdit(self)
+        use_thin_scroll_bars(self.value)
         self.value.setReadOnly(True)
         self.value.setFrameShape(QFrame.Shape.NoFrame)
         self.value.setFont(mono_font())
@@ -100,6 +102,7 @@ class StateTab(QWidget):
 
     def _make_tree(self) -> QTreeView:
         tree = QTreeView(self)
+        use_thin_scroll_bars(tree)
         tree.setModel(self.model)
         tree.setFrameShape(QFrame.Shape.NoFrame)
         tree.setUniformRowHeights(True)
@@ -117,6 +120,7 @@ class StateTab(QWidget):
 
     def _make_conflicts(self) -> QTreeWidget:
         table = QTreeWidget(self)
+        use_thin_scroll_bars(table)
         table.setFrameShape(QFrame.Shape.NoFrame)
         table.setRootIsDecorated(False)
         table.setUniformRowHeights(True)

@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QSortFilterProx
 from PySide6.QtGui import QKeyEvent, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QLineEdit, QListView, QVBoxLayout, QWidget
 
+from app.scroll_bar import use_thin_scroll_bars
 from app.theme import STATUS_ICONS, font, icon
 from core.events import TurnStatus
 from core.progress import TurnProgress, duration_words
@@ -55,6 +56,7 @@ class TurnList(QFrame):
         self.field.textChanged.connect(self._filter)
         self.field.installEventFilter(self)
         self.list = QListView(self)
+        use_thin_scroll_bars(self.list)
         self.list.setFrameShape(QFrame.Shape.NoFrame)
         self.list.setFont(font(tabular=True))
         self.list.setModel(self.filtered)

@@ -368,10 +368,22 @@ def test_a_dropped_workflow_opens_and_other_files_are_refused(opened: Opened) ->
     assert not drop(opened.window, opened.path), "a run goes on"
 
 
-def test_the_workflow_tree_leaves_dropped_files_to_the_window(opened: Opened) -> None:
+@pytest.mark.parametrize("part", ["workflow", "pool", "settings", "log"])
+def test_a_file_may_be_dropped_on_any_part_of_the_window(opened: Opened, part: str) -> None:
     other = opened.folder / "dropped.json"
     write_workflow(other, name="dropped")
-    assert not drop(opened.window.workflow_view.tree.viewport(), opened.folder / "agents" / "vera.md")
+    window = opened.window
+    if part == "log":
+        opened.run()
+        opened.finish()
+    target = {
+        "workflow": window.workflow_view.tree.viewport,
+        "pool": window.pool.tree.viewport,
+        "settings": lambda: window.settings_panel,
+        "log": lambda: window.run_view.tabs.overview.viewport(),
+    }[part]()
+    assert drop(target, other)
+    assert opened.document.path == other
 
 
 def test_an_example_is_never_overwritten(opened: Opened) -> None:
@@ -444,7 +456,7 @@ def test_new_agent_files_appear_by_themselves(opened: Opened) -> None:
 
 def test_run_takes_the_workflow_as_it_is_now_also_unsaved(opened: Opened) -> None:
     opened.edit()
-    assert not opened.window.has_run_view
+    assert not opened.window.right.has_run_view
     opened.run()
     file, library = opened.controller.started[0]
     assert len(file.workflow.finalization_agents) == 1

@@ -211,7 +211,7 @@ def test_spans(seconds: float, words: str) -> None:
 
 @pytest.mark.parametrize(
     ("amount", "words"),
-    [(0.42, "$0.42"), (0.0, "$0.00"), (0.0031, "$0.0031"), (0.00001, "< $0.0001"), (1234.5, "$1,234.50")],
+    [(0.42, "$0.42"), (0.0, "$0.00"), (0.0031, "< $0.01"), (0.005, "$0.01"), (1234.5, "$1,234.50")],
 )
 def test_dollars(amount: float, words: str) -> None:
     assert dollar_words(amount) == words
