@@ -22,7 +22,6 @@ from PySide6.QtWidgets import (
     QApplication,
     QDialogButtonBox,
     QLabel,
-    QLineEdit,
     QMenu,
     QMessageBox,
     QTabBar,
@@ -45,7 +44,7 @@ from core.json_types import JsonValue
 from core.progress import RunProgress
 from core.state import PHASES, Phase
 
-PATIENCE_MS = 6_000
+PATIENCE_MS = 30_000
 NO_INDEX = QModelIndex()
 MARK = "OPENLOOP_TEST_MARK"
 """Environment variable that everything which a test starts inherits."""
@@ -213,6 +212,8 @@ class Desk:
 
     def press(self, key: Qt.Key, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
         """Press a key in the window."""
+        self.window.activateWindow()
+        self.until(self.window.isActiveWindow, "the window never became active")
         QTest.keyClick(QApplication.focusWidget() or self.window, key, modifier)
 
     def choose(self, words: str) -> None:
@@ -220,8 +221,8 @@ class Desk:
         menu = QApplication.activePopupWidget()
         assert isinstance(menu, QMenu), "no menu is open"
         entries = {action.text().replace("&", ""): action for action in menu.actions()}
-        action = next((each for text, each in entries.items() if words in text), None)
-        assert action is not None, f"no {words!r} in {list(entries)}"
+        assert words in entries, f"no {words!r} in {list(entries)}"
+        action = entries[words]
         assert action.isEnabled(), f"{words} is switched off"
         QTest.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(action).center())
 
@@ -243,9 +244,13 @@ class Desk:
         dialog = self.window.files.dialog
         assert dialog is not None
         assert dialog.isVisible()
-        field = dialog.findChild(QLineEdit, "fileNameEdit")
-        assert isinstance(field, QLineEdit)
-        field.setText(str(path))
+
+        def filled_in() -> bool:
+            # It reads the folder in the background and then fills in the name of the present file again.
+            dialog.selectFile(str(path))
+            return dialog.selectedFiles() == [str(path)]
+
+        self.until(filled_in, "the name could not be filled in")
         box = dialog.findChild(QDialogButtonBox, "buttonBox")
         assert isinstance(box, QDialogButtonBox)
         self.click(box.button(QDialogButtonBox.StandardButton.Save))
@@ -381,11 +386,13 @@ class Desk:
     def open_tab(self, label: str, iteration: int | None = None) -> LogView:
         """Click a turn's tab; gives its log."""
         tabs = self.run_view.tabs
-        index = tabs.open_turns.index(self.turn(label, iteration))
+        turn = self.turn(label, iteration)
+        self.until(lambda: turn in tabs.open_turns, f"{label} has no tab")
+        index = tabs.open_turns.index(turn)
         # Made visible first, as a user would by scrolling the bar.
         tabs.bar.setCurrentIndex(index)
         self.click_tab(tabs.bar, index)
-        assert tabs.current_turn == self.turn(label, iteration)
+        assert tabs.current_turn == turn
         view = tabs.pages.currentWidget()
         assert isinstance(view, LogView)
         return view
