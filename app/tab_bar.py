@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QIcon, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QTabBar, QWidget
 
@@ -28,6 +28,8 @@ class FlatTabBar(QTabBar):
         self.setIconSize(QSize(_ICON, _ICON))
         self.setMouseTracking(True)
         self._active = True
+        self._widths: dict[str, int] = {}
+        """By text: a bar of many tabs asks for all of them whenever one changes."""
 
     @property
     def is_active(self) -> bool:
@@ -41,11 +43,19 @@ class FlatTabBar(QTabBar):
             self.update()
 
     def tabSizeHint(self, index: int) -> QSize:  # noqa: N802
-        metrics = QFontMetrics(self.font())
-        width = metrics.horizontalAdvance(_shown(self.tabText(index))) + 2 * _PADDING + 2
+        text = self.tabText(index)
+        width = self._widths.get(text)
+        if width is None:
+            width = QFontMetrics(self.font()).horizontalAdvance(_shown(text)) + 2 * _PADDING + 2
+            self._widths[text] = width
         if not self.tabIcon(index).isNull():
             width += _ICON + 6
-        return QSize(min(_WIDEST, width), max(_HEIGHT, metrics.height() + 12))
+        return QSize(min(_WIDEST, width), max(_HEIGHT, self.fontMetrics().height() + 12))
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        if event.type() is QEvent.Type.FontChange and hasattr(self, "_widths"):
+            self._widths.clear()
+        super().changeEvent(event)
 
     def minimumTabSizeHint(self, index: int) -> QSize:  # noqa: N802
         return self.tabSizeHint(index)

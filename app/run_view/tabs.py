@@ -25,6 +25,8 @@ from core.progress import RunProgress, TurnProgress
 OVERVIEW, STATE = "overview", "state"
 """The pages that are always there; every other page is named by its turn's id."""
 _FIXED = (OVERVIEW, STATE)
+MOST_TABS = 200
+"""Beyond that the oldest tabs of turns that succeeded close by themselves; "All turns" opens them again."""
 MOST_VIEWS = 12
 """Log views that are kept; the one that was not looked at for longest goes first."""
 _MANY = 8
@@ -117,7 +119,7 @@ class RunTabs(QWidget):
         row.setContentsMargins(8, 4, 8, 0)
         row.setSpacing(0)
         row.addWidget(self.fixed)
-        row.addSpacing(4)
+        row.addSpacing(6)
         row.addWidget(self.bar, 1)
         row.addSpacing(4)
         row.addWidget(self.follow_button)
@@ -158,6 +160,7 @@ class RunTabs(QWidget):
             for turn in self._progress.turns.values()
             if turn.id not in self._statuses and turn.id not in self._closed
         ]
+        new = self._make_room(new)
         many = len(new) > _MANY and self.bar.isVisible()
         if many:
             # A visible bar lays out all its tabs again for each new one.
@@ -181,6 +184,22 @@ class RunTabs(QWidget):
             shown = self._progress.turns.get(self._page)
             if shown is None or shown.status is not TurnStatus.RUNNING:
                 self._show(started.id)
+
+    def _make_room(self, new: list[TurnProgress]) -> list[TurnProgress]:
+        """Those of the new turns that get a tab, after the oldest that succeeded have given theirs up."""
+        too_many = len(self._tabs) + len(new) - MOST_TABS
+        if too_many <= 0:
+            return new
+        turns = self._progress.turns
+        succeeded = [
+            turn
+            for turn in (*self._tabs, *(turn.id for turn in new))
+            if turns[turn].status is TurnStatus.SUCCEEDED and turn != self._page
+        ]
+        for turn in succeeded[:too_many]:
+            if not self.close_turn(turn):
+                self._closed.add(turn)
+        return [turn for turn in new if turn.id not in self._closed]
 
     def _add_tab(self, turn: TurnProgress, at: int | None = None) -> None:
         index = len(self._tabs) if at is None else at
@@ -442,6 +461,10 @@ class RunTabs(QWidget):
         bottom = self._top.geometry().bottom()
         painter.fillRect(self._top.geometry(), theme().color("surface"))
         painter.fillRect(0, bottom, self.width(), 1, theme().color("line"))
+        if self._tabs:
+            # Tabs of turns scroll away under this line; overview and state stay.
+            edge = self.bar.mapTo(self, QPoint(0, 0)).x() - 3
+            painter.fillRect(edge, self._top.y() + 12, 1, self._top.height() - 20, theme().color("line"))
 
 
 def _apply_zoom(view: LogView, zoom: int) -> None:

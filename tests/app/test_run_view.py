@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 from app.run_view.run_view import RunView
 from app.run_view.state_model import StateModel, preview, value_words
 from app.run_view.status_line import StatusLine
-from app.run_view.tabs import MOST_VIEWS, OVERVIEW, STATE
+from app.run_view.tabs import MOST_TABS, MOST_VIEWS, OVERVIEW, STATE
 from core.config import Budget
 from core.engine import Answer
 from core.events import (
@@ -208,6 +208,26 @@ def test_two_hundred_tabs_are_quick_to_search_and_cost_few_views(shown: Shown, q
     QTest.keyClick(turn_list.field, Qt.Key.Key_Return)
     assert tabs.page == "loop/1/1/187"
     assert not turn_list.isVisible()
+
+
+def test_a_run_of_hundreds_of_turns_keeps_the_tabs_that_matter(shown: Shown) -> None:
+    for iteration in range(1, 61):
+        events: list[Event] = [group("a", "b", "c", "d", iteration=iteration)]
+        for n in range(4):
+            turn = f"loop/{iteration}/1/{n}"
+            status = TurnStatus.FAILED if (iteration, n) == (2, 3) else TurnStatus.SUCCEEDED
+            events += [TurnStarted(time=START, turn=turn), TurnFinished(time=START, turn=turn, status=status)]
+        shown.feed(*events)
+    tabs = shown.view.tabs
+    assert len(tabs.open_turns) <= MOST_TABS
+    assert "loop/2/1/3" in tabs.open_turns, "what failed stays"
+    assert tabs.open_turns[-1] == "loop/60/1/3"
+    tabs.show_turn("loop/1/1/0")
+    assert tabs.page == "loop/1/1/0"
+    assert tabs.open_turns[0] == "loop/1/1/0"
+    shown.view.begin(shown.progress)
+    shown.view.take((), shown.now)
+    assert len(tabs.open_turns) == MOST_TABS
 
 
 def test_the_list_also_finds_turns_by_how_they_are(shown: Shown) -> None:
