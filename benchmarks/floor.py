@@ -94,6 +94,6 @@ def flood(megabytes: int) -> list[str]:
 
 def run(total: int, at_once: int, command: Sequence[str]) -> FloorTime:
     """Run a command so many times with the floor program. Raises Skipped where there is none."""
-    argv = [needed(), "run", str(total), str(at_once), *command]
+    argv = [str(needed()), "run", str(total), str(at_once), *command]
     wall, cpu = subprocess.run(argv, check=True, capture_output=True, text=True).stdout.split()
     return FloorTime(float(wall), float(cpu))

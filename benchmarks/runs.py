@@ -1,11 +1,12 @@
 """Headless runs, each in a process of its own that measures itself.
 
-python benchmarks/runs.py WORKFLOW        prints the figures of one run as JSON; used by the other modules
+python benchmarks/runs.py WORKFLOW [--memory]    prints the figures of one run as JSON; used by the other modules
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 import json
 import subprocess
@@ -21,7 +22,7 @@ import psutil
 
 from core.backends.registry import backend, backend_names
 from core.engine import Engine
-from core.events import Event, GroupStarted, Merged, TurnFinished, TurnStatus
+from core.events import Event, GroupStarted, Merged, TurnFinished
 from core.executor import ThreadExecutor
 from core.json_types import JsonObject
 from core.planning import plan_run
@@ -30,14 +31,14 @@ from core.workflow_file import load_workflow
 
 SPARE_THREADS = 4
 """As in app/headless.py."""
-LOOK_AT_MEMORY_EVERY = 100
+LOOK_AT_MEMORY_EVERY = 50
 """Turns."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunFigures:
     """Seconds, bytes and counts of one run. `cpu`: of OpenLoop and its supervisor during the run, without
-    the agents'. `groups`: from the first group's begin to the last merge. `memory`: the most of OpenLoop and
+    the agents', to 10 ms. `groups`: from the first group's begin to the last merge. `memory`: the most of OpenLoop and
     supervisor together, as the share that is theirs (PSS on Linux). `peak`: of OpenLoop alone, resident."""
 
     turns: int
@@ -80,9 +81,12 @@ def write_workflow(
     return path
 
 
-def measured_run(workflow: Path) -> RunFigures:
-    """Run a workflow in a process of its own; every turn must succeed."""
-    argv = [sys.executable, __file__, str(workflow)]
+def measured_run(workflow: Path, *, with_memory: bool = False) -> RunFigures:
+    """Run a workflow in a process of its own; every turn must succeed.
+
+    `with_memory`: also look at the memory, which takes time.
+    """
+    argv = [sys.executable, __file__, str(workflow), *(["--memory"] if with_memory else [])]
     done = subprocess.run(argv, stdout=subprocess.PIPE, text=True, cwd=workflow.parent, check=False)
     if done.returncode != 0:
         raise RuntimeError(f"The run of {workflow} failed.")
@@ -93,44 +97,47 @@ def measured_run(workflow: Path) -> RunFigures:
 
 
 class _Watch:
-    """Listens to a run, and looks at what it costs."""
+    """Listens to a run, and looks at what it costs; a look must not be part of what it measures."""
 
-    def __init__(self) -> None:
+    def __init__(self, turns: int, *, with_memory: bool) -> None:
         self.turns = 0
         self.memory = 0
         self.begun = 0.0
         self.merged = 0.0
         self.cpu_supervisor = 0.0
-        self.own = psutil.Process()
+        self._expected = turns
+        self._with_memory = with_memory
+        self._own = psutil.Process()
+        self._supervisor: list[psutil.Process] = []
 
     def hear(self, events: Sequence[Event]) -> None:
         for event in events:
             if isinstance(event, GroupStarted) and self.begun == 0.0:
                 self.begun = event.time
+                self._supervisor = self._find_supervisor()
             elif isinstance(event, TurnFinished):
-                if event.status is not TurnStatus.SUCCEEDED:
-                    raise RuntimeError(f"A turn failed: {event.message}")
                 self.turns += 1
-                if self.turns % LOOK_AT_MEMORY_EVERY == 0:
+                if self._with_memory and self.turns % LOOK_AT_MEMORY_EVERY == 0:
                     self._look_at_memory()
             elif isinstance(event, Merged):
                 self.merged = event.time
-        if self.merged:
-            self._look_at_memory()
-            # No agent is alive any more: what is left are the supervisor's processes.
-            self.cpu_supervisor = sum(
-                sum(child.cpu_times()[:2]) for child in self.own.children(recursive=True)
-            )
+                if self.turns == self._expected:
+                    self.cpu_supervisor = sum(sum(child.cpu_times()[:2]) for child in self._living())
+
+    def _find_supervisor(self) -> list[psutil.Process]:
+        """The supervisor and its guard; also an agent that is just becoming one, which is soon gone."""
+        found = []
+        for child in self._own.children(recursive=True):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                if "core.supervisor" in " ".join(child.cmdline()):
+                    found.append(child)
+        return found
+
+    def _living(self) -> list[psutil.Process]:
+        return [child for child in self._supervisor if child.is_running()]
 
     def _look_at_memory(self) -> None:
-        ours = [self.own]
-        for child in self.own.children(recursive=True):
-            try:
-                if child.exe() == self.own.exe() and "core.supervisor" in " ".join(child.cmdline()):
-                    ours.append(child)
-            except psutil.Error:
-                continue  # an agent that ended meanwhile
-        self.memory = max(self.memory, sum(share_of_memory(process) for process in ours))
+        self.memory = max(self.memory, sum(map(share_of_memory, [self._own, *self._living()])))
 
 
 def share_of_memory(process: psutil.Process) -> int:
@@ -155,14 +162,14 @@ def peak_memory() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
-async def _run(path: Path) -> RunFigures:
+async def _run(path: Path, *, with_memory: bool) -> RunFigures:
     started = time.perf_counter()
     file = load_workflow(path)
     library = library_of(file, workdir_of(file))
     plan = plan_run(file, library, known_backends=backend_names())
     planned = time.perf_counter()
     executor = ThreadExecutor(plan.most_at_once + SPARE_THREADS)
-    watch = _Watch()
+    watch = _Watch(len(plan.turns), with_memory=with_memory)
     engine = Engine(plan, executor, backend, watch.hear)
     cpu = time.process_time()
     begun = time.perf_counter()
@@ -189,7 +196,7 @@ async def _run(path: Path) -> RunFigures:
 
 def main() -> None:
     """One run, measured."""
-    figures = asyncio.run(_run(Path(sys.argv[1]).absolute()))
+    figures = asyncio.run(_run(Path(sys.argv[1]).absolute(), with_memory="--memory" in sys.argv))
     print(json.dumps(dataclasses.asdict(figures)))
 
 

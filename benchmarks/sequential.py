@@ -39,12 +39,10 @@ def rows() -> Iterator[Row]:
         ("empty agents", floor.agent(), None),
     ):
         for agent_files in (1, 500):
-            yield _against_loop(
-                f"sequential, {name}, {agent_files} agent files", command, agent_files, {}, target
-            )
-    yield from chain(
-        partial(_large_state, floor.python_agent(), 1.5), partial(_large_state, floor.agent(), None)
-    )
+            what = f"sequential, {name}, {agent_files} agent files"
+            yield _against_loop(what, command, agent_files, {}, target)
+    yield from _large_state(floor.python_agent(), 1.5)
+    yield from _large_state(floor.agent(), None)
 
 
 def payload_of(megabytes: float) -> JsonObject:

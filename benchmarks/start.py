@@ -1,7 +1,7 @@
 """From starting the program to the first paint of its window, against a bare PySide6 window.
 
-    python benchmarks/start.py                      both, offscreen, in turn
-    python benchmarks/start.py --window openloop    one of them, as a program of its own: prints when it is painted
+    python benchmarks/start.py                      both, in turn
+    python benchmarks/start.py --window openloop    one of them, as a program: says when it is painted, and ends
 
 Offscreen by default; QT_QPA_PLATFORM in the environment is respected.
 """
@@ -40,18 +40,19 @@ def _end() -> None:
 def show_openloop() -> None:
     """Start OpenLoop as `app.cli` does, with the example open."""
     from app import application
+    from app.main_window import MainWindow
 
     # isort: split
     from PySide6.QtCore import QEvent, QTimer
 
-    class Window(application.MainWindow):
+    class Window(MainWindow):
         def event(self, event: QEvent) -> bool:
             done = super().event(event)
             if event.type() is QEvent.Type.Paint:
                 QTimer.singleShot(0, _end)  # after its children have been painted too
             return done
 
-    application.MainWindow = Window  # type: ignore[misc]
+    application.MainWindow = Window  # type: ignore[attr-defined,misc]
     application.run_application(None, None)
 
 
