@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import signal
 import sys
 from collections.abc import Iterator
@@ -27,6 +28,8 @@ from app.unsaved_work import UnsavedWork
 
 SWITCH_SECONDS = 0.001
 """How long a worker may hold the interpreter while the window waits for it."""
+COLLECT_MS = 1000
+"""How often garbage is looked for."""
 
 
 def run_application(workflow: Path | None, theme: str | None) -> int:
@@ -64,6 +67,7 @@ async def _show(application: QApplication, workflow: Path | None, theme: str | N
             closed.set_result(None)
 
     window.closed.connect(end)
+    collector = _collect_garbage_here(window)
     unsaved = UnsavedWork(document, window.notices)
     window.files.load(workflow.absolute() if workflow is not None else resources.example_workflow())
     unsaved.offer()
@@ -71,11 +75,33 @@ async def _show(application: QApplication, workflow: Path | None, theme: str | N
     with _closed_by_signals(window):
         await closed
     unsaved.close()
+    collector.stop()
     controller.wait_for_workers()
     window.deleteLater()
     controller.deleteLater()
     document.deleteLater()
     QGuiApplication.processEvents()
+
+
+def _collect_garbage_here(window: MainWindow) -> QTimer:
+    """Break reference cycles in the window's thread only.
+
+    Python does it on whichever thread comes by, and a widget that dies on a worker takes the window with it.
+    """
+    gc.disable()
+    timer = QTimer(window)
+    timer.setInterval(COLLECT_MS)
+    thresholds = gc.get_threshold()
+
+    def collect() -> None:
+        for generation, limit in reversed(list(enumerate(thresholds))):
+            if gc.get_count()[generation] > limit:
+                gc.collect(generation)
+                return
+
+    timer.timeout.connect(collect)
+    timer.start()
+    return timer
 
 
 @contextlib.contextmanager
@@ -97,7 +123,7 @@ def _closed_by_signals(window: MainWindow) -> Iterator[None]:
         nonlocal wanted
         if wanted:
             wanted = False
-            window.closing.at_once()
+            window.quit_at_once()
 
     pulse.timeout.connect(look)
     pulse.start()
