@@ -44,7 +44,8 @@ from core.json_types import JsonValue
 from core.progress import RunProgress
 from core.state import PHASES, Phase
 
-PATIENCE_MS = 30_000
+PATIENCE = 30.0
+"""Seconds after which a condition counts as never coming."""
 NO_INDEX = QModelIndex()
 MARK = "OPENLOOP_TEST_MARK"
 """Environment variable that everything which a test starts inherits."""
@@ -152,13 +153,13 @@ class Desk:
 
     # --- waiting ---------------------------------------------------------------------------------------
 
-    def until(self, condition: Callable[[], object], what: str) -> None:
+    def until(self, condition: Callable[[], object], what: str, seconds: float = PATIENCE) -> None:
         """Wait, with Qt and asyncio going on, until the condition holds."""
 
         def holds() -> None:
             assert condition(), f"{what}; notices: {[texts_in(bar) for bar in self.notices()]}"
 
-        self.qtbot.waitUntil(holds, timeout=PATIENCE_MS)
+        self.qtbot.waitUntil(holds, timeout=round(seconds * 1000))
 
     def notices(self) -> list[NoticeBar]:
         """The notices that are shown."""
