@@ -7,6 +7,7 @@ Rules: docs/file-format.md and docs/architecture.md.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -33,7 +34,7 @@ from core.plan import RunPlan
 from core.problems import Problem, Severity
 from core.run_context import Answer, RunContext, RunEnds
 from core.run_record import RunRecord
-from core.runner import SupervisorLost
+from core.runner import StartError, SupervisorLost
 from core.state import WorkflowState
 from core.turn import StopCause
 
@@ -79,6 +80,8 @@ class Engine:
         self._nice = nice
         self._context: RunContext | None = None
         self._stop_wish: StopKind | None = None
+        self._decided = False
+        self._watcher_error: Exception | None = None
 
     @property
     def state(self) -> WorkflowState:
@@ -93,8 +96,11 @@ class Engine:
     # --- from outside ----------------------------------------------------------------------------------
 
     def stop(self, kind: StopKind) -> None:
-        """Ask the run to end. A stronger wish is heard later too; a weaker one is not."""
-        if self._stop_wish is StopKind.NOW or self._stop_wish is kind:
+        """Ask the run to end. A stronger wish is heard later too; a weaker one is not.
+
+        May be called at any time, also before the run began or after it ended.
+        """
+        if self._decided or self._stop_wish is StopKind.NOW or self._stop_wish is kind:
             return
         self._stop_wish = kind
         if self._context is not None:
@@ -115,18 +121,21 @@ class Engine:
     def _hear_stop(self, context: RunContext) -> None:
         assert self._stop_wish is not None  # called with a wish only
         context.stop = self._stop_wish
-        context.publish(StopRequested(time=time.time(), kind=self._stop_wish))
         if self._stop_wish is StopKind.NOW:
             context.stop_live(StopCause.RUN)
-            return
-        for live in list(context.live.values()):
-            # A turn that only waits for the user's answer is not running.
-            live.reply(Answer.ABORT)
+        else:
+            context.let_go()
+        # A disk that refuses must not keep a stop from being heard; the run meets it by itself.
+        with contextlib.suppress(JournalError):
+            context.publish(StopRequested(time=time.time(), kind=self._stop_wish))
 
     # --- the run ---------------------------------------------------------------------------------------
 
     async def run(self) -> RunFinished:
-        """Run the plan to its end. Raises RunRefused when it cannot begin, and nothing afterwards."""
+        """Run the plan to its end. Raises RunRefused when it cannot begin, and nothing afterwards.
+
+        But for what `on_events` raised: then the run is ended at once, and the error raised when it is over.
+        """
         condition = compile_condition(self.plan.end_state_condition)
         problems = await self._executor.call(self._check_backends)
         if any(problem.severity is Severity.ERROR for problem in problems):
@@ -137,6 +146,8 @@ class Engine:
             )
         except OSError as error:
             raise RunRefused([_no_folder_problem(self.plan.log_dir, error)]) from error
+        except StartError as error:
+            raise RunRefused([Problem(str(error))]) from error
         record.watch(self._deliver)
         context = self._context = RunContext(
             plan=self.plan,
@@ -148,6 +159,7 @@ class Engine:
         )
         begun = time.time()
         ending = await self._to_the_end(context, problems)
+        self._decided = True
         context.stop_live(StopCause.RUN)
         record.deliver()
         finished = RunFinished(
@@ -162,6 +174,8 @@ class Engine:
         final = replace(context.state, termination_reason=ending.reason)
         await self._executor.call(partial(record.finish, finished, final))
         record.deliver()
+        if self._watcher_error is not None:
+            raise self._watcher_error
         return finished
 
     async def _to_the_end(self, context: RunContext, warnings: Sequence[Problem]) -> _Ending:
@@ -232,6 +246,7 @@ class Engine:
             return True
         context.publish(PhaseStarted(time=time.time(), phase="loop"))
         for iteration in range(1, self.plan.max_loops + 1):
+            context.end_if_stopped()
             context.enter("loop", iteration)
             context.publish(IterationStarted(time=time.time(), iteration=iteration))
             for group in self.plan.loop:
@@ -267,7 +282,13 @@ class Engine:
                 if isinstance(event, UsageReported):
                     context.spent += event.usage
                     context.group_spent += event.usage
-        self._on_events(events)
+        if self._watcher_error is not None:
+            return
+        try:
+            self._on_events(events)
+        except Exception as error:  # noqa: BLE001 - raised again as soon as nothing of the run is alive
+            self._watcher_error = error
+            self.stop(StopKind.NOW)
 
     def _check_backends(self) -> list[Problem]:
         """Ask every backend about its turns: is the CLI there, are agents and models known."""

@@ -151,6 +151,8 @@ class GroupClock:
     def look_after(self, lives: Sequence[LiveTurn]) -> None:
         """The turns to end."""
         self._lives = list(lives)
+        if self.over:  # while the state for these turns was being written
+            self._end()
 
     def cancel(self) -> None:
         """The group is done."""

@@ -6,6 +6,7 @@ What was acknowledged by `sync` is on disk.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from pathlib import Path
@@ -29,6 +30,7 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = threading.Lock()
+        self._syncing = threading.Lock()
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
         self._fd: int | None = os.open(path, flags, 0o644)
         self._end = os.fstat(self._fd).st_size
@@ -42,7 +44,8 @@ class Journal:
 
     def sync(self) -> None:
         """Return when everything appended so far is on disk."""
-        with self._lock:
+        # Others append meanwhile: a slow disk must not hold up whoever only tells of something.
+        with self._syncing:
             if self._fd is not None:
                 try:
                     os.fsync(self._fd)
@@ -51,7 +54,7 @@ class Journal:
 
     def close(self) -> None:
         """Close the file. May be called twice."""
-        with self._lock:
+        with self._syncing, self._lock:
             if self._fd is not None:
                 os.close(self._fd)
                 self._fd = None
@@ -67,7 +70,8 @@ class Journal:
                 self._end += len(line)
             except OSError as error:
                 # Half a line must not stand before the next one.
-                os.ftruncate(self._fd, self._end)
+                with contextlib.suppress(OSError):
+                    os.ftruncate(self._fd, self._end)
                 raise self._refused(error) from error
 
     def _refused(self, error: OSError) -> JournalError:

@@ -63,16 +63,23 @@ class TurnResult:
 
 @dataclass(slots=True)
 class LiveTurn:
-    """A turn that waits for its slot or is at work; `answer` while it asks the user."""
+    """A turn that waits for its slot or is at work; `answer` while it asks the user.
+
+    `no_more` is set when no further process of it may be started.
+    """
 
     control: TurnControl = field(default_factory=TurnControl)
-    stopped: asyncio.Event = field(default_factory=asyncio.Event)
+    no_more: asyncio.Event = field(default_factory=asyncio.Event)
     answer: asyncio.Future[Answer] | None = None
 
     def stop(self, cause: StopCause) -> None:
         """End it, whatever it is doing."""
         self.control.stop(cause)
-        self.stopped.set()
+        self.let_go()
+
+    def let_go(self) -> None:
+        """Have it wait for nothing any more: no slot, no next attempt, no answer. What works goes on."""
+        self.no_more.set()
         self.reply(Answer.ABORT)
 
     def reply(self, answer: Answer) -> None:
@@ -111,6 +118,11 @@ class RunContext:
         """End every turn that is at work or waiting."""
         for live in list(self.live.values()):
             live.stop(cause)
+
+    def let_go(self) -> None:
+        """End every turn that only waits; those at work go on to their end."""
+        for live in list(self.live.values()):
+            live.let_go()
 
     def end_if_stopped(self) -> None:
         """Raise RunEnds when the user wants the run to stop."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import time
@@ -43,15 +44,19 @@ class RunRecord:
 
     @classmethod
     def open(cls, plan: RunPlan, *, read_pause: float, nice: int) -> RunRecord:
-        """Make the run folder and start the supervisor. Raises OSError."""
+        """Make the run folder and start the supervisor. Raises OSError and StartError."""
         run_id = new_run_id(time.time())
         folder = plan.log_dir / run_id
-        (folder / TURNS_NAME).mkdir(parents=True)
-        _keep_out_of_git(plan.log_dir)
-        (folder / WORKFLOW_NAME).write_bytes(plan.workflow_json)
-        journal = Journal(folder / JOURNAL_NAME)
-        overview = OverviewWriter(folder / OVERVIEW_NAME)
-        supervisor = Supervisor()
+        with contextlib.ExitStack() as undo:
+            supervisor = Supervisor()
+            undo.callback(supervisor.close)
+            (folder / TURNS_NAME).mkdir(parents=True)
+            _keep_out_of_git(plan.log_dir)
+            (folder / WORKFLOW_NAME).write_bytes(plan.workflow_json)
+            journal = Journal(folder / JOURNAL_NAME)
+            undo.callback(journal.close)
+            overview = OverviewWriter(folder / OVERVIEW_NAME)
+            undo.pop_all()
 
         def publish(event: Event) -> None:
             record.publish(event)
@@ -119,17 +124,22 @@ class RunRecord:
         """End everything that is alive, write the last event, and close all files."""
         self.services.supervisor.close(grace=0.5)
         kinds = {RunStatus.COMPLETED: Kind.UPDATE, RunStatus.FAILED: Kind.ERROR}
-        try:
+        # Where the disk refuses, the ending says so already; what can still be written is.
+        with contextlib.suppress(OSError):
             self.note(finished.message, kinds.get(finished.status, Kind.WARNING))
+        with contextlib.suppress(OSError):
             (self.folder / STATE_NAME).write_bytes(state.to_json())
+        try:
             self.publish(finished)
-            self.journal.sync()
-        except (OSError, JournalError):
-            # The disk refuses: the ending says so already, and who watches still has to learn of the end.
+        except JournalError:
+            # Who watches still has to learn of the end.
             if self._bus is not None:
                 self._bus.pass_on(finished)
-        finally:
+        with contextlib.suppress(JournalError):
+            self.journal.sync()
+        with contextlib.suppress(OSError):
             self.overview.close()
+        with contextlib.suppress(OSError):
             self.journal.close()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import threading
@@ -18,6 +19,7 @@ from core.backends.base import (
     Command,
     Failure,
     OutputEvent,
+    OutputReader,
     SessionOpened,
     StepFinished,
     StepStarted,
@@ -38,7 +40,15 @@ from core.events import (
 from core.parser import UpdateProblem, apply_authority, parse_update
 from core.plan import PlannedTurn
 from core.prompts import build_prompt, correction_prompt
-from core.runner import FileTail, Process, ProcessExit, ProcessSpec, StartError, Supervisor
+from core.runner import (
+    FileTail,
+    Process,
+    ProcessExit,
+    ProcessSpec,
+    StartError,
+    Supervisor,
+    SupervisorLost,
+)
 from core.state import StateUpdate
 from core.transcript import Kind, TranscriptWriter, TurnTranscript, summarize_update
 from core.usage import Usage
@@ -154,6 +164,7 @@ class _Attempt:
 
     verdict: Verdict
     exit: ProcessExit | None
+    stderr_tail: bytes = b""
     timed_out: bool = False
     went_quiet: bool = False
     runaway: Failure | None = None
@@ -295,73 +306,89 @@ class Turn:
         ):
             process = self.services.supervisor.launch(spec)
             self.control.hold(process)
-            begun = time.monotonic()
-            now = time.time()
-            self._publish(
-                AttemptStarted(
-                    time=now,
-                    turn=self.ref.turn,
-                    number=number,
-                    kind=kind,
-                    reason=reason,
-                    pid=process.pid,
-                    pid_started=process.pid_started,
-                )
-            )
-            for transcript in self._transcripts:
-                transcript.attempt(number, kind, reason, now)
-            attempt = _Attempt(Verdict(), None)
-            deadline = begun + self.planned.timeout if self.planned.timeout else None
-            last_output = begun
-            poll = FIRST_POLL
-            stderr_tail = b""
-            stopping = False
-            while True:
-                ended = attempt.exit is not None
-                data = out.read(CHUNK)
-                noise = err.read(CHUNK)
-                if data:
-                    started()
-                    self._take(reader.feed(data))
-                if noise:
-                    stderr_tail = (stderr_tail + noise)[-STDERR_TAIL:]
-                    for transcript in self._transcripts:
-                        transcript.stderr(noise, time.time())
-                if data or noise:
-                    last_output = time.monotonic()
-                    self._tell_activity(out.offset)
-                if ended and not data and not noise:
-                    break
-                if ended:
-                    continue
-                moment = time.monotonic()
-                if moment - begun > START_SLOT_SECONDS:
-                    started()
-                if not stopping:
-                    attempt.runaway = reader.runaway
-                    attempt.timed_out = deadline is not None and moment > deadline
-                    idle = self.planned.idle_timeout
-                    attempt.went_quiet = bool(idle) and moment - last_output > idle
-                    if attempt.runaway is not None or attempt.timed_out or attempt.went_quiet:
-                        stopping = True
-                        process.request_stop(STOP_GRACE)
-                if len(data) == CHUNK:
-                    if self.services.read_pause:
-                        time.sleep(self.services.read_pause)
-                    attempt.exit = process.wait(0)
-                    continue
-                attempt.exit = process.wait(poll)
-                poll = min(LAST_POLL, poll * 1.5)
-            self.control.hold(None)
-            self._take(reader.finish())
-            self._tell_activity(out.offset, at_once=True)
-        ending = attempt.exit
-        assert ending is not None  # the loop ends only then
-        attempt.verdict = reader.judge(
-            ending.exit_code, ending.signal, stderr_tail.decode("utf-8", "replace")
-        )
+            try:
+                self._announce(process, number, kind, reason)
+                attempt, ending = self._follow(process, reader, out, err, started)
+            except BaseException:
+                # Whatever went wrong on our side: nobody else looks after this process.
+                with contextlib.suppress(SupervisorLost):
+                    process.stop(STOP_GRACE)
+                raise
+            finally:
+                self.control.hold(None)
+            stderr_tail = attempt.stderr_tail.decode("utf-8", "replace")
+        attempt.verdict = reader.judge(ending.exit_code, ending.signal, stderr_tail)
         self._finish_attempt(number, attempt, ending)
         return attempt
+
+    def _announce(self, process: Process, number: int, kind: AttemptKind, reason: str) -> None:
+        now = time.time()
+        self._publish(
+            AttemptStarted(
+                time=now,
+                turn=self.ref.turn,
+                number=number,
+                kind=kind,
+                reason=reason,
+                pid=process.pid,
+                pid_started=process.pid_started,
+            )
+        )
+        for transcript in self._transcripts:
+            transcript.attempt(number, kind, reason, now)
+
+    def _follow(
+        self,
+        process: Process,
+        reader: OutputReader,
+        out: FileTail,
+        err: FileTail,
+        started: Callable[[], None],
+    ) -> tuple[_Attempt, ProcessExit]:
+        """Read what a process prints until it is gone and nothing is left, and end it when it must end."""
+        attempt = _Attempt(Verdict(), None)
+        begun = last_output = time.monotonic()
+        deadline = begun + self.planned.timeout if self.planned.timeout else None
+        idle = self.planned.idle_timeout
+        poll = FIRST_POLL
+        stopping = False
+        while True:
+            ended = attempt.exit
+            data = out.read(CHUNK)
+            noise = err.read(CHUNK)
+            if data:
+                started()
+                self._take(reader.feed(data))
+            if noise:
+                attempt.stderr_tail = (attempt.stderr_tail + noise)[-STDERR_TAIL:]
+                for transcript in self._transcripts:
+                    transcript.stderr(noise, time.time())
+            if data or noise:
+                last_output = time.monotonic()
+                self._tell_activity(out.offset)
+            elif ended is not None:
+                self._take(reader.finish())
+                self._tell_activity(out.offset, at_once=True)
+                return attempt, ended
+            if ended is not None:
+                continue
+            moment = time.monotonic()
+            if moment - begun > START_SLOT_SECONDS:
+                started()
+            if not stopping:
+                attempt.runaway = reader.runaway
+                attempt.timed_out = deadline is not None and moment > deadline
+                attempt.went_quiet = bool(idle) and moment - last_output > idle
+                if attempt.runaway is not None or attempt.timed_out or attempt.went_quiet:
+                    stopping = True
+                    process.request_stop(STOP_GRACE)
+            if len(data) == CHUNK:
+                if self.services.read_pause:
+                    time.sleep(self.services.read_pause)
+                attempt.exit = process.wait(0)
+                continue
+            attempt.exit = process.wait(poll)
+            poll = min(LAST_POLL, poll * 1.5)
 
     def _finish_attempt(self, number: int, attempt: _Attempt, ending: ProcessExit) -> None:
         problem = ""

@@ -15,7 +15,6 @@ from core.events import (
     AttemptKind,
     QuestionAsked,
     RetryScheduled,
-    StopKind,
     TurnFinished,
     TurnRef,
     TurnStarted,
@@ -100,9 +99,16 @@ class TurnLoop:
             beside=self.beside,
             control=live.control,
         )
+        try:
+            return await self._try_and_ask(turn, live)
+        finally:
+            turn.close()
+
+    async def _try_and_ask(self, turn: Turn, live: LiveTurn) -> TurnResult:
+        context = self.context
         kind, reason = AttemptKind.FIRST, ""
         while True:
-            outcome = await self._in_slot(turn, kind, reason)
+            outcome = await self._in_slot(turn, live, kind, reason)
             if outcome is None:
                 return TurnResult(self.ref, TurnStatus.WAITING)
             if isinstance(outcome, Failed) and (wait := self._wait_before_retry(outcome.failure)) is not None:
@@ -113,7 +119,7 @@ class TurnLoop:
                 )
                 turn.note(f"{outcome.failure.message} Next attempt in {wait:.0f} s.", Kind.WARNING)
                 # The slot is free meanwhile; a stop is heard at once.
-                if not await _comes_within(live.stopped, wait):
+                if not await _comes_within(live.no_more, wait):
                     kind, reason = AttemptKind.RETRY, outcome.failure.message
                     continue
                 outcome = Stopped(live.control.cause or StopCause.RUN)
@@ -122,16 +128,21 @@ class TurnLoop:
                 if answer is Answer.RETRY:
                     kind, reason = AttemptKind.RETRY, outcome.problem.message
                     continue
+                if live.control.cause is not None:
+                    return await self._end(turn, Stopped(live.control.cause), None)
                 return await self._end(turn, outcome, answer)
             return await self._end(turn, outcome, None)
 
-    async def _in_slot(self, turn: Turn, kind: AttemptKind, reason: str) -> Outcome | None:
+    async def _in_slot(self, turn: Turn, live: LiveTurn, kind: AttemptKind, reason: str) -> Outcome | None:
         """One try while a slot is held; None: the turn is not wanted any more and never began."""
-        context = self.context
-        async with self.slots:
-            cause = turn.control.cause
+        if not await _acquired(self.slots, unless=live.no_more):
+            return self._given_up(live)
+        try:
+            context = self.context
+            if live.no_more.is_set():
+                return self._given_up(live)
             if self._started == 0.0:
-                if cause is not None or context.stop is not None or context.over_budget() is not None:
+                if context.stop is not None or context.over_budget() is not None:
                     return None
                 prompt_bytes = await context.executor.call(turn.open)
                 self._started = time.time()
@@ -144,12 +155,19 @@ class TurnLoop:
                         prompt_bytes=prompt_bytes,
                     )
                 )
-            elif cause is not None:
-                return Stopped(cause)
             return await context.executor.call(partial(turn.work, kind, reason))
+        finally:
+            self.slots.release()
+
+    def _given_up(self, live: LiveTurn) -> Outcome | None:
+        """What a turn comes to that was told to wait no longer."""
+        cause = live.control.cause
+        if self._started == 0.0 and cause is not StopCause.TURN:
+            return None
+        return Stopped(cause or StopCause.RUN)
 
     def _wait_before_retry(self, failure: Failure) -> float | None:
-        if self.context.stop is StopKind.NOW:
+        if self.context.stop is not None:
             return None
         if failure.before_work and self._restarts < FREE_RESTARTS:
             self._restarts += 1
@@ -161,7 +179,7 @@ class TurnLoop:
         return None
 
     async def _ask(self, live: LiveTurn, outcome: NoState) -> Answer:
-        if self.context.stop is not None:
+        if live.no_more.is_set():
             return Answer.ABORT
         live.answer = asyncio.get_running_loop().create_future()
         self.context.publish(
@@ -176,15 +194,16 @@ class TurnLoop:
 
     async def _end(self, turn: Turn, outcome: Outcome, answer: Answer | None) -> TurnResult:
         result, detail = self._result(outcome, answer)
+        now = time.time()
         finished = TurnFinished(
-            time=time.time(),
+            time=now,
             turn=self.ref.turn,
             status=result.status,
             update=result.update,
             message=result.message,
             detail=detail,
             reason=result.reason,
-            seconds=time.time() - self._started,
+            seconds=now - (self._started or now),
             usage=turn.usage,
         )
 
@@ -235,6 +254,20 @@ def missing_state_words(label: str, outcome: NoState) -> str:
         outcome.corrections, f"; {outcome.corrections} corrections were tried"
     )
     return f"{label} did not answer with a state update{tried}."
+
+
+async def _acquired(slots: asyncio.Semaphore, *, unless: asyncio.Event) -> bool:
+    """Wait for a slot; False when `unless` is set before there is one."""
+    if unless.is_set():
+        return False
+    slot = asyncio.ensure_future(slots.acquire())
+    given_up = asyncio.ensure_future(unless.wait())
+    await asyncio.wait({slot, given_up}, return_when=asyncio.FIRST_COMPLETED)
+    given_up.cancel()
+    if slot.done():
+        return True
+    slot.cancel()
+    return False
 
 
 async def _comes_within(event: asyncio.Event, seconds: float) -> bool:
