@@ -147,13 +147,17 @@ def run_plan(
     return asyncio.run(go())
 
 
-def alive_agents() -> list[int]:
-    """Every process of the machine that a supervisor of this user marked as an agent's."""
+def alive_agents(workdir: Path) -> list[int]:
+    """Every process of the machine that a supervisor marked as an agent's and that works in this folder."""
     found = []
     for process in psutil.process_iter():
         try:
-            if process.status() != psutil.STATUS_ZOMBIE and MARK in process.environ():
+            if (
+                process.status() != psutil.STATUS_ZOMBIE
+                and MARK in process.environ()
+                and Path(process.cwd()).is_relative_to(workdir)
+            ):
                 found.append(process.pid)
-        except psutil.Error:
+        except (psutil.Error, OSError):
             continue
     return found
