@@ -1,6 +1,6 @@
 """Headless runs, each in a process of its own that measures itself.
 
-python benchmarks/runs.py WORKFLOW [--memory]    prints the figures of one run as JSON; used by the other modules
+python benchmarks/runs.py WORKFLOW [--memory]    prints the figures of one run as JSON
 """
 
 from __future__ import annotations
@@ -37,9 +37,12 @@ LOOK_AT_MEMORY_EVERY = 50
 
 @dataclass(frozen=True, slots=True)
 class RunFigures:
-    """Seconds, bytes and counts of one run. `cpu`: of OpenLoop and its supervisor during the run, without
-    the agents', to 10 ms. `groups`: from the first group's begin to the last merge. `memory`: the most of OpenLoop and
-    supervisor together, as the share that is theirs (PSS on Linux). `peak`: of OpenLoop alone, resident."""
+    """Seconds, bytes and counts of one run.
+
+    `cpu`: of OpenLoop and its supervisor during the run, without the agents', to 10 ms. `groups`: from the
+    first group's begin to the last merge. `memory`: the most of OpenLoop and supervisor together, as the
+    share that is theirs (PSS on Linux). `peak`: of OpenLoop alone, resident.
+    """
 
     turns: int
     plan: float

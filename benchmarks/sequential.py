@@ -46,11 +46,14 @@ def rows() -> Iterator[Row]:
 
 
 def payload_of(megabytes: float) -> JsonObject:
-    """A payload whose JSON has about this size, as agents write them: many short texts."""
+    """A payload whose JSON has about this size, as agents write them: objects of up to a hundred keys."""
     text = "what an agent found, in a sentence of about eighty characters, no more than that"
-    count = int(megabytes * 1e6 / 156)
+    sections = max(1, round(megabytes * 1e6 / 165 / 10 / 80))
     return {
-        f"part{part}": {f"finding{number}": {"text": text, "line": number} for number in range(count // 10)}
+        f"part{part}": {
+            f"section{section}": {f"finding{number}": {"text": text, "line": number} for number in range(80)}
+            for section in range(sections)
+        }
         for part in range(10)
     }
 

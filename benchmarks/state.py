@@ -94,7 +94,8 @@ def _merges(large: WorkflowState) -> Iterator[Row]:
 
 
 def _update(number: int) -> JsonObject:
-    return {f"part{number}": {"finding0": {"text": "new", "line": number}}, "by": number}
+    finding: JsonObject = {"text": "new", "line": number}
+    return {f"part{number}": {"section0": {"finding0": finding}}, "by": number}
 
 
 def _hostile() -> dict[str, str]:
