@@ -136,6 +136,8 @@ class AgentSource(QObject):
             self._look_soon()
 
     def close(self) -> None:
-        """Wait for the worker."""
+        """Wait for the worker, and read nothing any more."""
+        # A reading that still waits to be taken would else begin another one.
+        self._folders = ()
         self._settle.stop()
         self._pool.waitForDone()

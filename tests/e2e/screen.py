@@ -6,6 +6,7 @@ The server keeps its screen in a file (Xvfb's -fbdir), so that a picture needs n
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import shutil
 import struct
@@ -28,6 +29,22 @@ PICTURES = "OPENLOOP_SCREENSHOTS"
 """Folder that the pictures are copied to."""
 PATIENCE = 60.0
 _XWD_HEADER = struct.Struct(">25I")
+
+
+class _ClientMessage(ctypes.Structure):
+    """XClientMessageEvent of Xlib.h, as large as an XEvent."""
+
+    _fields_ = (
+        ("type", ctypes.c_int),
+        ("serial", ctypes.c_ulong),
+        ("send_event", ctypes.c_int),
+        ("display", ctypes.c_void_p),
+        ("window", ctypes.c_ulong),
+        ("message_type", ctypes.c_ulong),
+        ("format", ctypes.c_int),
+        ("data", ctypes.c_long * 5),
+        ("padding", ctypes.c_long * 24),
+    )
 
 
 def until(condition: Callable[[], object], what: str, seconds: float = PATIENCE) -> None:
@@ -84,6 +101,19 @@ class Screen:
         """Press keys, such as `ctrl+s`."""
         self.xdotool("key", "--clearmodifiers", keys)
 
+    def close(self, window: str) -> None:
+        """Ask a window to close, as a window manager does: here is none that could be told to."""
+        x11 = ctypes.CDLL("libX11.so.6")
+        x11.XOpenDisplay.restype = ctypes.c_void_p
+        x11.XInternAtom.restype = ctypes.c_ulong
+        display = ctypes.c_void_p(x11.XOpenDisplay(self.display.encode()))
+        assert display.value, "the display cannot be opened"
+        message = _ClientMessage(type=33, window=int(window), format=32)
+        message.message_type = x11.XInternAtom(display, b"WM_PROTOCOLS", 0)
+        message.data[0] = x11.XInternAtom(display, b"WM_DELETE_WINDOW", 0)
+        x11.XSendEvent(display, ctypes.c_ulong(int(window)), 0, ctypes.c_long(0), ctypes.byref(message))
+        x11.XCloseDisplay(display)
+
     def image(self) -> QImage:
         """What is on the screen now."""
         data = self.picture_file.read_bytes()
@@ -94,15 +124,16 @@ class Screen:
         return image.copy()
 
     def colours(self, area: QRect | None = None) -> int:
-        """How many colours there are in an area, in the window's pixels, looked at every other one."""
+        """How many colours there are in an area (in the window's pixels; default: all), of some pixels."""
         image = self.image()
         box = image.rect() if area is None else QRect(area.topLeft() * self.scale, area.size() * self.scale)
         box = box.intersected(image.rect())
+        step = 2 if area is not None else 5 * self.scale
         return len(
             {
                 image.pixel(x, y)
-                for x in range(box.left(), box.right() + 1, 2)
-                for y in range(box.top(), box.bottom() + 1, 2)
+                for x in range(box.left(), box.right() + 1, step)
+                for y in range(box.top(), box.bottom() + 1, step)
             }
         )
 

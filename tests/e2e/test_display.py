@@ -32,6 +32,10 @@ pytestmark = [
 ]
 
 
+FIRST_LOG_LINE = QRect(610, 145, 400, 30)
+"""Where the log of a turn begins in a window of 1280×800 with three running agents."""
+
+
 @dataclass
 class Application:
     """The running application. `window` is its id on the screen."""
@@ -208,6 +212,7 @@ def test_a_workflow_is_edited_run_saved_and_closed_by_mouse_and_keys(
         until(lambda: running() == 3, "the three never ran")
         waits = list(project.folder.glob(".openloop/*/turns/*/stdout.log"))
         until(lambda: all(b"waits at its gate" in path.read_bytes() for path in waits), "they said nothing")
+        until(lambda: screen.colours(FIRST_LOG_LINE) > 2, "the log never showed it")
         before = screen.take(f"{name}-running")
         for agent in ("amala", "linter", "scribe"):
             project.open_gate(agent)
@@ -219,8 +224,7 @@ def test_a_workflow_is_edited_run_saved_and_closed_by_mouse_and_keys(
         screen.take(f"{name}-ended")
 
         if theme == "dark":
-            # As a window manager closes it.
-            screen.xdotool("windowquit", application.window)
+            screen.close(application.window)
         else:
             screen.press("ctrl+q")
         assert application.exit_code() == 0
