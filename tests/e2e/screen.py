@@ -137,6 +137,10 @@ class Screen:
             }
         )
 
+    def pixel(self, image: QImage, point: QPoint) -> int:
+        """The colour of a picture at a point, in the window's pixels."""
+        return image.pixel(point * self.scale)
+
     def take(self, name: str) -> QImage:
         """Keep a picture under a name; it has to show something."""
         image = self.image()
