@@ -87,7 +87,7 @@ def run_command(path: Path, *words: str) -> tuple[int, list[dict[str, object]], 
     done = subprocess.run(
         [sys.executable, str(PROJECT / "main.py"), "run", str(path), "--json", *words],
         capture_output=True,
-        timeout=150,
+        timeout=300,
         check=False,
     )
     events = [json.loads(line) for line in done.stdout.splitlines()]
@@ -196,7 +196,7 @@ def test_the_same_runs_from_the_window_and_is_read_by_a_person(desk: Desk, serve
     desk.click(desk.window.top_bar.run_button)
     # opencode's first start makes its database, and asks for its models before that.
     desk.until(lambda: desk.events, "the run never began", seconds=120)
-    desk.until(lambda: not desk.controller.running, "the run never ended", seconds=150)
+    desk.until(lambda: not desk.controller.running, "the run never ended", seconds=300)
     check_everything(desk.journal())
     assert set(desk.badges().values()) == {TurnStatus.SUCCEEDED}
     view = desk.open_tab("tester")
