@@ -30,7 +30,7 @@ from core.events import (
 from core.journal import read_journal
 from core.progress import RunProgress
 from tests.e2e.desk import Desk, Project, marked_processes, parallel, texts_in
-from tests.opencode_support import PROJECT, ScratchOpencode, scratch_opencode
+from tests.opencode_support import PROJECT, ScratchOpencode, opencode_program, scratch_opencode
 from tests.stub_llm import Reply, Rule, StubModel, Tokens, ToolCall
 
 pytestmark = [pytest.mark.opencode, pytest.mark.qt_log_ignore("This plugin does not support", extend=True)]
@@ -40,7 +40,8 @@ ServeModel = Callable[[Sequence[Rule]], StubModel]
 
 @pytest.fixture(scope="module")
 def opencode_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One home for all tests of this file: opencode makes its database only once."""
+    """One home for all tests of this file: opencode makes its database only once. Skips without opencode."""
+    opencode_program()
     return tmp_path_factory.mktemp("opencode")
 
 
