@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import io
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -21,7 +23,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         words.insert(0, "gui")
     options = _parser().parse_args(words)
     command: Callable[[argparse.Namespace], int] = options.command
-    return command(options)
+    for stream in (sys.stdout, sys.stderr):
+        # A sign that the terminal or the pipe cannot show must not end anything.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    try:
+        code = command(options)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        # Who read our output has gone, as in `openloop run … | head`: there is nobody to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_ENDED
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    return code
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -60,7 +60,6 @@ def run_headless(
     try:
         return asyncio.run(_run(plan, display))
     except RunRefused as refusal:
-        display.close()
         return _refuse(refusal.problems)
 
 
@@ -101,7 +100,7 @@ async def _run(plan: RunPlan, display: Display) -> int:
     finally:
         restore()
         executor.close()
-    display.close()
+        display.close()
     return _exit_code(finished, interrupted)
 
 
@@ -117,8 +116,11 @@ def _on_interrupt(interrupt: Callable[[], None]) -> Callable[[], None]:
     signals = [signal.SIGINT, signal.SIGTERM]
     if hasattr(signal, "SIGHUP"):
         signals.append(signal.SIGHUP)
-    before = {number: signal.getsignal(number) for number in signals}
-    for number in signals:
+    # What was ignored at our start, by `nohup` or `&`, is ignored on purpose.
+    before = {
+        number: handler for number in signals if (handler := signal.getsignal(number)) != signal.SIG_IGN
+    }
+    for number in before:
         signal.signal(number, lambda *_: loop.call_soon_threadsafe(interrupt))
 
     def restore() -> None:

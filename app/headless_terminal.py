@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Sequence
 
@@ -29,6 +30,7 @@ class TerminalDisplay:
     """Shows a run with rich; everything an agent says is printed as text, never as markup."""
 
     def __init__(self, plan: RunPlan, console: Console | None = None) -> None:
+        self._lock = threading.Lock()
         self._progress = RunProgress(max_retries=plan.retries or None, budget=plan.budget)
         self._console = console or Console(highlight=False)
         self._live = Live(
@@ -38,7 +40,8 @@ class TerminalDisplay:
 
     def show(self, events: Sequence[Event]) -> None:
         for event in events:
-            self._progress.apply(event)
+            with self._lock:
+                self._progress.apply(event)
             line = event_words(event, self._progress)
             if line:
                 self._console.print(Text(line, style=_style(event)))
@@ -48,6 +51,10 @@ class TerminalDisplay:
             self._live.stop()
 
     def _table(self) -> Table:
+        with self._lock:  # rich draws in a thread of its own
+            return self._drawn()
+
+    def _drawn(self) -> Table:
         now = time.time()
         progress = self._progress
         table = Table.grid(padding=(0, 2))
