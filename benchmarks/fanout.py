@@ -39,7 +39,8 @@ def rows() -> Iterator[Row]:
 
 def _measure(total: int, at_once: int, seconds: float, *, with_memory: bool = False) -> RunFigures:
     with tempfile.TemporaryDirectory() as name:
-        return measured_run(write_workflow(Path(name) / "work", floor.agent(seconds), total, at_once=at_once))
+        workflow = write_workflow(Path(name) / "work", floor.agent(seconds), total, at_once=at_once)
+        return measured_run(workflow, with_memory=with_memory)
 
 
 def _fan_out(total: int, at_once: int, times: int) -> Iterator[Row]:

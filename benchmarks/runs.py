@@ -39,7 +39,8 @@ LOOK_AT_MEMORY_EVERY = 50
 class RunFigures:
     """Seconds, bytes and counts of one run.
 
-    `cpu`: of OpenLoop and its supervisor during the run, without the agents', to 10 ms. `groups`: from the
+    `cpu`: of OpenLoop and its supervisor during the run, without the agents', to 10 ms; the supervisor's start
+    is part of it. `groups`: from the
     first group's begin to the last merge. `memory`: the most of OpenLoop and supervisor together, as the
     share that is theirs (PSS on Linux). `peak`: of OpenLoop alone, resident.
     """
@@ -107,7 +108,7 @@ class _Watch:
         self.memory = 0
         self.begun = 0.0
         self.merged = 0.0
-        self.cpu_supervisor = 0.0
+        self.cpu_supervisor: float | None = None
         self._expected = turns
         self._with_memory = with_memory
         self._own = psutil.Process()
@@ -182,6 +183,8 @@ async def _run(path: Path, *, with_memory: bool) -> RunFigures:
     executor.close()
     if finished.termination_reason != "completed":
         raise RuntimeError(finished.message)
+    if watch.turns != len(plan.turns) or watch.cpu_supervisor is None or (with_memory and not watch.memory):
+        raise RuntimeError("The run was not measured as a whole.")
     folder = engine.folder
     assert folder is not None  # it has run
     return RunFigures(

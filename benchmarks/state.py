@@ -76,7 +76,7 @@ def _prompts(state: WorkflowState) -> Iterator[Row]:
 
 
 def _merges(large: WorkflowState) -> Iterator[Row]:
-    small = WorkflowState(payload=payload_of(0.01))
+    small = WorkflowState(payload=payload_of(0.1))
     updates = [
         Contribution(f"worker {number}", StateUpdate(payload=_update(number))) for number in range(AGENTS)
     ]
@@ -84,9 +84,9 @@ def _merges(large: WorkflowState) -> Iterator[Row]:
     little = timed(lambda: merge_updates(small, updates, {}), 21)
     yield Row("merging ten updates into 10 MB", milliseconds(took), "", None, "<= 1 ms", took <= 1e-3)
     yield Row(
-        "  against the same into 10 kB",
+        "  against the same into 0.1 MB",
         milliseconds(took),
-        f"10 kB {milliseconds(little)}",
+        f"0.1 MB {milliseconds(little)}",
         took / little,
         "<= 5",
         took / little <= 5,
