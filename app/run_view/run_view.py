@@ -79,6 +79,7 @@ class RunView(QWidget):
         self.tick(now)
         if any(isinstance(event, RunFinished) for event in events):
             self.banner.show_end(self._progress)
+            self.tabs.follow_to_the_end()
 
     def tick(self, now: float) -> None:
         """Time went on; at most four times a second."""

@@ -19,7 +19,7 @@ from app.run_view.state_tab import StateTab
 from app.run_view.turn_list import STATUS_TOKENS, TurnList, status_words
 from app.tab_bar import FlatTabBar
 from app.theme import STATUS_ICONS, icon, theme
-from core.events import TurnStatus
+from core.events import RunStatus, TurnStatus
 from core.progress import RunProgress, TurnProgress
 
 OVERVIEW, STATE = "overview", "state"
@@ -257,6 +257,12 @@ class RunTabs(QWidget):
     def show_state(self) -> None:
         """The user wants to see the state."""
         self._choose(STATE)
+
+    def follow_to_the_end(self) -> None:
+        """The run is over: whoever followed it sees the agent that it failed by."""
+        failed = self._progress.failed_turns
+        if self.follow_button.isChecked() and self._progress.status is RunStatus.FAILED and failed:
+            self._show(failed[-1].id)
 
     def step(self, by: int) -> None:
         """The next tab (1) or the previous (-1), around the ends."""

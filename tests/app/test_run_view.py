@@ -181,6 +181,19 @@ def test_tabs_follow_the_run_until_the_user_chooses_one(shown: Shown) -> None:
     assert tabs.page == "loop/2/1/0"
 
 
+@pytest.mark.parametrize("watches", [True, False])
+def test_who_follows_a_run_that_fails_ends_at_the_agent_that_failed(shown: Shown, watches: bool) -> None:
+    shown.feed(group(*AGENTS), *(TurnStarted(time=START, turn=turn) for turn in (VERA, LINTER)))
+    if not watches:
+        shown.view.tabs.show_state()
+    shown.feed(
+        TurnFinished(time=START, turn=VERA),
+        TurnFinished(time=START, turn=LINTER, status=TurnStatus.FAILED),
+        RunFinished(time=START, status=RunStatus.FAILED, message="linter failed."),
+    )
+    assert shown.view.tabs.page == (LINTER if watches else STATE)
+
+
 def test_the_current_tab_of_the_other_bar_can_be_clicked(shown: Shown) -> None:
     tabs = shown.view.tabs
     shown.feed(group("vera"), TurnStarted(time=START, turn=VERA))
