@@ -39,10 +39,10 @@ LOOK_AT_MEMORY_EVERY = 50
 class RunFigures:
     """Seconds, bytes and counts of one run.
 
-    `cpu`: of OpenLoop and its supervisor during the run, without the agents', to 10 ms; the supervisor's start
-    is part of it. `groups`: from the
-    first group's begin to the last merge. `memory`: the most of OpenLoop and supervisor together, as the
-    share that is theirs (PSS on Linux). `peak`: of OpenLoop alone, resident.
+    `cpu`: of OpenLoop and its supervisor during the run, without the agents', to 10 ms; the start of the
+    supervisor is part of it. `groups`: from the first group's begin to the last merge. `memory`: the most of
+    OpenLoop and supervisor together, as the share that is theirs (PSS on Linux). `peak`: of OpenLoop alone,
+    resident.
     """
 
     turns: int
