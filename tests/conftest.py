@@ -5,8 +5,10 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import tempfile
 import threading
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -16,6 +18,10 @@ import pytest
 # Before Qt is imported anywhere.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ["OPENLOOP_DEMO_SPEED"] = "0"
+SESSION_MARK, SESSION = "OPENLOOP_TEST_SESSION", uuid.uuid4().hex
+"""Inherited by everything that the tests start, so that it is known wherever it hides."""
+os.environ[SESSION_MARK] = SESSION
+STARTED = time.time()
 
 PATIENCE = 10.0
 """Seconds that what a test started may take to be gone."""
@@ -24,6 +30,10 @@ PATIENCE = 10.0
 @pytest.fixture(autouse=True)
 def _home_of_its_own(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENLOOP_HOME", str(tmp_path_factory.getbasetemp() / "home"))
+    temp = tmp_path_factory.getbasetemp() / "temp"
+    temp.mkdir(exist_ok=True)
+    monkeypatch.setenv("TMPDIR", str(temp))
+    monkeypatch.setattr(tempfile, "tempdir", str(temp))
 
 
 def _children() -> dict[int, str]:
@@ -37,12 +47,60 @@ def _children() -> dict[int, str]:
     return found
 
 
+def _orphans() -> dict[int, str]:
+    """Processes that a test started and that are not below it any more: daemons, and what a kill left."""
+    found: dict[int, str] = {}
+    for process in psutil.process_iter():
+        try:
+            if (
+                process.pid != os.getpid()
+                and process.create_time() >= STARTED - 1
+                and process.status() != psutil.STATUS_ZOMBIE
+                and process.environ().get(SESSION_MARK) == SESSION
+            ):
+                found[process.pid] = " ".join(process.cmdline()[:4])
+        except (psutil.Error, OSError):
+            continue
+    return found
+
+
+def _temporary() -> dict[int, str]:
+    """What Python's tempfile or OpenLoop made in the folder for temporary files."""
+    folder = Path(tempfile.gettempdir())
+    if folder.name != "temp":  # not the one that a test has to itself
+        return {}
+    return {
+        path.stat().st_ino: path.name
+        for path in folder.iterdir()
+        if path.name.startswith(("tmp", "openloop"))
+    }
+
+
 def _threads() -> dict[int, str]:
     return {
         thread.ident: thread.name
         for thread in threading.enumerate()
         if thread.ident is not None and not thread.daemon
     }
+
+
+def _qt_threads() -> dict[int, str]:
+    """Work in Qt's global pool, and running threads that hang on the application or on a window."""
+    core = sys.modules.get("PySide6.QtCore")
+    application = core.QCoreApplication.instance() if core is not None else None
+    if core is None or application is None:
+        return {}
+    widgets = sys.modules.get("PySide6.QtWidgets")
+    owners = [application, *(widgets.QApplication.topLevelWidgets() if widgets is not None else [])]
+    found = {
+        id(thread): f"QThread {thread.objectName()}"
+        for owner in owners
+        for thread in owner.findChildren(core.QThread)
+        if thread.isRunning()
+    }
+    if core.QThreadPool.globalInstance().activeThreadCount():
+        found[0] = "work in Qt's global pool"
+    return found
 
 
 def _timers() -> dict[int, str]:
@@ -63,7 +121,10 @@ def _timers() -> dict[int, str]:
 
 _LOOKS: dict[str, Callable[[], dict[int, str]]] = {
     "processes": _children,
+    "orphans": _orphans,
     "threads": _threads,
+    "Qt's threads": _qt_threads,
+    "temporary files": _temporary,
     "timers of visible windows": _timers,
 }
 
