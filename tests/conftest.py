@@ -36,29 +36,27 @@ def _home_of_its_own(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pyte
     monkeypatch.setattr(tempfile, "tempdir", str(temp))
 
 
-def _children() -> dict[int, str]:
-    found: dict[int, str] = {}
-    for child in psutil.Process().children(recursive=True):
-        try:
-            if child.status() != psutil.STATUS_ZOMBIE:
-                found[child.pid] = " ".join(child.cmdline()[:4])
-        except psutil.Error:
-            continue
-    return found
+def _pids() -> dict[int, str]:
+    return dict.fromkeys(psutil.pids(), "")
 
 
-def _orphans() -> dict[int, str]:
-    """Processes that a test started and that are not below it any more: daemons, and what a kill left."""
+def _is_ours(process: psutil.Process) -> bool:
+    """Whether a test started it: a descendant, or a daemon or what a kill left, known by the mark."""
+    if process.status() == psutil.STATUS_ZOMBIE:
+        return False
+    return process.environ().get(SESSION_MARK) == SESSION or any(
+        parent.pid == os.getpid() for parent in process.parents()
+    )
+
+
+def _new_processes(before: dict[int, str]) -> dict[int, str]:
+    """Processes that were not there before and are of the tests; looks only at the new ones."""
     found: dict[int, str] = {}
-    for process in psutil.process_iter():
+    for pid in _pids().keys() - before.keys():
         try:
-            if (
-                process.pid != os.getpid()
-                and process.create_time() >= STARTED - 1
-                and process.status() != psutil.STATUS_ZOMBIE
-                and process.environ().get(SESSION_MARK) == SESSION
-            ):
-                found[process.pid] = " ".join(process.cmdline()[:4])
+            process = psutil.Process(pid)
+            if _is_ours(process):
+                found[pid] = " ".join(process.cmdline()[:4])
         except (psutil.Error, OSError):
             continue
     return found
@@ -119,9 +117,9 @@ def _timers() -> dict[int, str]:
     }
 
 
-_LOOKS: dict[str, Callable[[], dict[int, str]]] = {
-    "processes": _children,
-    "orphans": _orphans,
+Look = Callable[[], dict[int, str]]
+_LOOKS: dict[str, Look] = {
+    "processes": _pids,
     "threads": _threads,
     "Qt's threads": _qt_threads,
     "temporary files": _temporary,
@@ -129,14 +127,21 @@ _LOOKS: dict[str, Callable[[], dict[int, str]]] = {
 }
 
 
+def look_around() -> dict[str, dict[int, str]]:
+    """What there is now, to be compared by `left_behind`."""
+    return {kind: look() for kind, look in _LOOKS.items()}
+
+
 def left_behind(before: dict[str, dict[int, str]], patience: float = PATIENCE) -> list[str]:
     """What is there now and was not there before, after waiting for it to go."""
     deadline = time.monotonic() + patience
     while True:
+        now = {kind: look() for kind, look in _LOOKS.items() if kind != "processes"}
+        now["processes"] = _new_processes(before["processes"])
         left = [
             f"{kind}: {name}"
-            for kind, look in _LOOKS.items()
-            for key, name in look().items()
+            for kind, found in now.items()
+            for key, name in found.items()
             if key not in before[kind]
         ]
         if not left or time.monotonic() > deadline:
@@ -152,14 +157,32 @@ def _process_events() -> None:
         core.QCoreApplication.processEvents()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _garbage_is_collected_here() -> Iterator[None]:
+    """Between tests and in this thread: a widget that dies on some worker takes the process with it."""
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+_since_collection = [0]
+
+
+def _collect(used_qt: bool) -> None:
+    _since_collection[0] += 1
+    if used_qt or _since_collection[0] > 50:
+        _since_collection[0] = 0
+        gc.collect()
+
+
 @pytest.fixture(autouse=True)
 def _nothing_is_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Fails a test that leaves a process, a thread or a running timer. First in, so last out."""
-    before = {kind: look() for kind, look in _LOOKS.items()}
+    """Fails a test that leaves a process, a thread, a temporary file or a running timer."""
+    before = look_around()
     yield
-    if "PySide6.QtCore" in sys.modules:
-        # Here, and not on some worker thread later: a widget must die in the thread that made it.
-        gc.collect()
+    _collect("qapp" in request.fixturenames)
     # Processes of a module's or the session's fixture are there on purpose.
     allowed = getattr(request.module, "LEAVES_RUNNING", ())
     left = [name for name in left_behind(before) if not any(word in name for word in allowed)]
