@@ -5,12 +5,18 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import importlib
 import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from core.backends.registry import backend_names  # pydantic comes before Qt: measured, it starts faster
+# What needs no Qt comes first: once PySide6 is there, it looks into every module that is imported.
+import core.check
+import core.progress
+import core.transcript
+import core.workflow_file  # noqa: F401
+from core.backends.registry import backend_names
 
 # isort: split
 from PySide6.QtCore import QTimer
@@ -28,6 +34,8 @@ from app.unsaved_work import UnsavedWork
 
 SWITCH_SECONDS = 0.001
 """How long a worker may hold the interpreter while the window waits for it."""
+WARM_UP_MS = 400
+"""After this long the window is there, and what it needs only later is read."""
 COLLECT_MS = 1000
 """How often garbage is looked for."""
 
@@ -72,6 +80,7 @@ async def _show(application: QApplication, workflow: Path | None, theme: str | N
     window.files.load(workflow.absolute() if workflow is not None else resources.example_workflow())
     unsaved.offer()
     window.show()
+    QTimer.singleShot(WARM_UP_MS, window, _warm_up)
     with _closed_by_signals(window):
         await closed
     unsaved.close()
@@ -81,6 +90,12 @@ async def _show(application: QApplication, workflow: Path | None, theme: str | N
     controller.deleteLater()
     document.deleteLater()
     QGuiApplication.processEvents()
+
+
+def _warm_up() -> None:
+    """Read what the first run needs while nobody waits for it."""
+    for module in ("core.engine", "core.planning", "app.run_view.run_view"):
+        importlib.import_module(module)
 
 
 def _collect_garbage_here(window: MainWindow) -> QTimer:

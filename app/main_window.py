@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,6 +49,7 @@ from core.plan import Place
 from core.problems import Problem
 from core.progress import RunProgress
 from core.state import PHASES
+from core.version import own_version
 
 if TYPE_CHECKING:
     from app.run_controller import RunController
@@ -405,10 +405,7 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _about(self) -> None:
-        try:
-            number = version("openloop")
-        except PackageNotFoundError:
-            number = ""
+        number = own_version()
         box = QMessageBox(self)
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.setWindowTitle(self.tr("About OpenLoop"))

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Coroutine, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
@@ -14,11 +14,11 @@ from app.workers import QtExecutor
 from core.agent import AgentLibrary
 from core.backends.registry import backend, backend_names
 from core.config import WorkflowFile
-from core.engine import Answer, Engine, RunRefused
 from core.events import Event, StopKind
-from core.plan import RunPlan
-from core.planning import plan_run
 from core.problems import Problem, UserFileError
+
+if TYPE_CHECKING:
+    from core.engine import Answer, Engine
 
 SPARE_THREADS = 4
 READ_PAUSE = 0.005
@@ -89,8 +89,12 @@ class RunController(QObject):
         self._executor.wait()
 
     async def _run(self, file: WorkflowFile, library: AgentLibrary, default_workdir: Path | None) -> None:
+        # Not before a run: the window opens without the engine, and sooner.
+        from core.engine import Engine, RunRefused
+        from core.planning import plan_run
+
         try:
-            plan: RunPlan = await self._executor.call(
+            plan = await self._executor.call(
                 partial(
                     plan_run,
                     file,

@@ -10,7 +10,6 @@ import traceback
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from core.bus import EventBus
@@ -21,6 +20,7 @@ from core.runner import Supervisor
 from core.state import WorkflowState
 from core.transcript import Kind, OverviewWriter, TurnTranscript
 from core.turn import TurnServices
+from core.version import own_version
 
 WORKFLOW_NAME, STATE_NAME, OVERVIEW_NAME, TURNS_NAME = "workflow.json", "state.json", "overview.log", "turns"
 
@@ -141,14 +141,6 @@ class RunRecord:
             self.overview.close()
         with contextlib.suppress(OSError):
             self.journal.close()
-
-
-def own_version() -> str:
-    """OpenLoop's version; `checkout` where it is not installed."""
-    try:
-        return version("openloop")
-    except PackageNotFoundError:
-        return "checkout"
 
 
 def _keep_out_of_git(log_dir: Path) -> None:
