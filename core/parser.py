@@ -168,6 +168,18 @@ def _unclosed(text: str, last_close: int) -> UpdateProblem | None:
     )
 
 
+def cut_off(problem: UpdateProblem) -> UpdateProblem:
+    """What is wrong where the backend says that the model was cut off at its output limit."""
+    if problem.kind not in (UpdateProblemKind.MISSING, UpdateProblemKind.BAD_JSON):
+        return problem
+    return UpdateProblem(
+        UpdateProblemKind.TRUNCATED,
+        "The answer was cut off at the model's output limit before its state update was complete.",
+        "Your answer was cut off at your output limit before its state update was complete. Send the update "
+        "alone and keep it short: only what changes in the payload, and no other text.",
+    )
+
+
 def _last_fenced(text: str) -> ParsedUpdate | UpdateProblem | None:
     """The last valid fenced update; else what is wrong with the last fenced object; None: there is none."""
     problem: UpdateProblem | None = None

@@ -37,7 +37,7 @@ from core.events import (
     TurnRef,
     UsageReported,
 )
-from core.parser import UpdateProblem, apply_authority, parse_update
+from core.parser import UpdateProblem, apply_authority, cut_off, parse_update
 from core.plan import PlannedTurn
 from core.prompts import build_prompt, correction_prompt
 from core.runner import (
@@ -61,6 +61,8 @@ FIRST_POLL, LAST_POLL = 0.01, 0.1
 """Seconds between two looks at an agent's output: soon after the start, and in the long run."""
 CHUNK = 64 * 1024
 STDERR_TAIL = 8 * 1024
+LATE_OUTPUT = 1024 * 1024
+"""Bytes at the end of the output that are read after a process was ended; usage may be told in them."""
 START_SLOT_SECONDS = 20.0
 """A start counts as over after this long without output."""
 ACTIVITY_SECONDS = 0.25
@@ -352,7 +354,11 @@ class Turn:
         idle = self.planned.idle_timeout
         poll = FIRST_POLL
         stopping = False
+        ended: ProcessExit | None = None
         while True:
+            if ended is None and attempt.exit is not None and attempt.exit.killed_by_us:
+                self._leave_backlog(out)
+                self._leave_backlog(err)
             ended = attempt.exit
             data = out.read(CHUNK)
             noise = err.read(CHUNK)
@@ -389,6 +395,15 @@ class Turn:
                 continue
             attempt.exit = process.wait(poll)
             poll = min(LAST_POLL, poll * 1.5)
+
+    def _leave_backlog(self, tail: FileTail) -> None:
+        """What a flood printed faster than it could be read is not judged any more once it was ended."""
+        left = (tail.path.stat().st_size if tail.path.exists() else 0) - tail.offset
+        if left > LATE_OUTPUT:
+            tail.close()
+            tail.offset += left - LATE_OUTPUT
+            megabytes = (left - LATE_OUTPUT) / 1e6
+            self._note(f"{megabytes:,.0f} MB that {self.ref.label} printed are only in {tail.path.name}.")
 
     def _finish_attempt(self, number: int, attempt: _Attempt, ending: ProcessExit) -> None:
         problem = ""
@@ -469,7 +484,7 @@ class Turn:
         if isinstance(parsed, UpdateProblem):
             if cause is not None:
                 return Stopped(cause)
-            return NoState(parsed, corrections)
+            return NoState(cut_off(parsed) if attempt.verdict.truncated else parsed, corrections)
         parsed = apply_authority(parsed, self.planned.agent.may_complete, self.ref.label)
         for note in parsed.notes:
             self._note(note)

@@ -17,7 +17,7 @@ from core.agent import AgentDefinition
 from core.backends.base import Backend, Command, OutputReader, TurnOrder
 from core.backends.command import CommandBackend
 from core.backends.demo import DemoBackend
-from core.events import AttemptFinished, AttemptKind, AttemptStarted, Event, TurnActivity, TurnRef
+from core.events import AttemptFinished, AttemptKind, AttemptStarted, Event, Noted, TurnActivity, TurnRef
 from core.journal import JournalError
 from core.plan import Place, PlannedTurn
 from core.problems import Problem
@@ -195,6 +195,25 @@ def test_a_stop_that_comes_at_any_moment_leaves_nothing_alive(bench: Bench) -> N
     assert not [event.pid for event in started if psutil.pid_exists(event.pid)]
 
 
+def test_a_flood_that_was_stopped_is_over_at_once_and_stays_on_disk(bench: Bench) -> None:
+    """It prints faster than anybody reads; the end of a stopped run must not wait until all is read."""
+    turn = bench.turn("a", DemoBackend(), demo={"steps": 1, "flood": {"endless": True}})
+    output = turn.order.turn_folder / "stdout.log"
+
+    def stop(event: Event) -> None:
+        if isinstance(event, TurnActivity) and turn.control.cause is None:
+            until(lambda: output.stat().st_size > 30_000_000)
+            turn.control.stop(StopCause.RUN)
+
+    bench.on_event = stop
+    assert work(turn) == Stopped(StopCause.RUN)
+    assert (turn.order.turn_folder / "transcript.log").stat().st_size < 10_000_000
+    assert any(isinstance(event, Noted) and "only in stdout.log" in event.message for event in bench.events)
+    last = bench.of(TurnActivity)[-1]
+    assert isinstance(last, TurnActivity)
+    assert last.output_bytes == output.stat().st_size
+
+
 # --- starts that are dear -------------------------------------------------------------------------------
 
 
@@ -320,6 +339,15 @@ def test_a_correction_names_what_was_wrong(bench: Bench, kind: str, words: str) 
     told = (turn.order.turn_folder / "correction-1.md").read_text(encoding="utf-8")
     assert words in told, told
     assert words in correction.reason, correction.reason
+
+
+def test_an_answer_that_the_model_could_not_finish_is_asked_for_in_short(bench: Bench) -> None:
+    """Not "there is no update": the agent would only repeat the long answer."""
+    demo = {"steps": 1, "stop_reason": "length", "bad_update": {"kind": "missing", "first": 1}}
+    assert isinstance(work(bench.turn("a", DemoBackend(), demo=demo)), Answered)
+    (_, correction) = bench.of(AttemptStarted)
+    assert isinstance(correction, AttemptStarted)
+    assert "cut off at the model's output limit" in correction.reason
 
 
 def test_everything_of_all_attempts_is_in_the_same_files(bench: Bench) -> None:
