@@ -131,13 +131,14 @@ class _Planner:
 
     def _turns(self, phase: Phase, index: int, group: AgentGroup) -> tuple[PlannedTurn, ...]:
         turns: list[PlannedTurn] = []
-        labels: set[str] = set()
+        # By name: the number that the next of this name gets. Labels are unique: "vera 2" may be a name too.
+        labels: dict[str, int] = {}
         for number, entry in enumerate(group.agents):
             agent = self._library.get(entry.agent)
             if not entry.enabled or agent is None:
                 continue
             label = _label(entry.agent, labels)
-            labels.add(label)
+            labels.setdefault(label, 2)
             turns.append(self._turn(Place(phase, index, number), label, entry, agent))
         return tuple(turns)
 
@@ -159,10 +160,10 @@ class _Planner:
         )
 
 
-def _label(name: str, taken: Collection[str]) -> str:
-    """`vera`, then `vera 2`: a name for a turn that no other turn of its group has."""
-    label, number = name, 1
+def _label(name: str, taken: dict[str, int]) -> str:
+    """`vera`, then `vera 2`: a name for a turn that no other turn of its group has. Counts in `taken`."""
+    label = name
     while label in taken:
-        number += 1
-        label = f"{name} {number}"
+        label = f"{name} {taken[name]}"
+        taken[name] += 1
     return label

@@ -15,6 +15,8 @@ from core.parser import CLOSING, OPENING, UpdateProblem
 _STATE_OPENING = b"<workflow_state>"
 _STATE_CLOSING = b"</workflow_state>"
 _FRAME_WORDS = (b"workflow_state", b"state_update")
+_MOST_NAMED = 20
+"""Agents at work at the same time that a prompt names; the rest is counted."""
 _FRAME_TAG = re.compile(rb"<(?=\s*/?\s*(?:workflow_state|state_update))")
 
 _CONTRACT = """\
@@ -56,7 +58,7 @@ def shared_state(state_json: bytes) -> bytes:
     Texts of the state may contain OpenLoop's own tags; their `<` becomes the JSON escape `\\u003c`, which
     means the same. Where there are none, which is nearly always, the very same object comes back.
     """
-    if not any(word in state_json for word in _FRAME_WORDS):
+    if b"<" not in state_json or not any(word in state_json for word in _FRAME_WORDS):
         return state_json
     return _FRAME_TAG.sub(rb"\\u003c", state_json)
 
@@ -84,7 +86,9 @@ def build_prompt(
 
 def _opening(agent: AgentDefinition, label: str, beside: Sequence[str]) -> bytes:
     own = agent.prompt.strip() or agent.description.strip() or f"You are the agent {agent.name}."
-    others = ", ".join(name for name in beside if name != label)
+    names = [name for name in beside[: _MOST_NAMED + 1] if name != label][:_MOST_NAMED]
+    more = len(beside) - 1 - len(names)
+    others = ", ".join(names) + (f" and {more} more" if names and more > 0 else "")
     company = f"\nAt the same time, from the same state, work: {others}." if others else ""
     text = f"""\
 {own}

@@ -111,3 +111,14 @@ def test_a_correction_names_what_was_wrong_and_what_to_send() -> None:
     assert "last attempt" not in first
     assert "last attempt" in last
     assert isinstance(parse_update(first), UpdateProblem)
+
+
+def test_a_crowd_is_counted_and_not_named_one_by_one() -> None:
+    """The prompts of a large group must not grow with the square of its size."""
+    crowd = [f"worker {number}" for number in range(500)]
+    opening = build_prompt(
+        AgentDefinition(name="worker"), b"{}", may_complete=False, label="worker 3", beside=crowd
+    )[0].decode()
+    assert "worker 0, worker 1, worker 2, worker 4" in opening
+    assert "and 479 more" in opening
+    assert len(opening) < 2_000
