@@ -53,6 +53,7 @@ def plan_run(
         raise UserFileError(errors)
     workflow = _overridden(file.workflow, overrides)
     log_dir = overrides.log_dir.absolute() if overrides.log_dir else log_dir_of(file, workdir)
+    _refuse_unspeakable(workdir, log_dir, file.path)
     planner = _Planner(workflow, library, overrides.max_parallel)
     return RunPlan(
         workflow_name=workflow.name,
@@ -74,6 +75,17 @@ def plan_run(
         opencode_defaults=workflow.opencode_defaults,
         initial_payload=workflow.initial_payload,
     )
+
+
+def _refuse_unspeakable(*paths: Path | None) -> None:
+    """Raise UserFileError for a path that is no text: neither a prompt nor the journal could name it."""
+    for path in paths:
+        try:
+            str(path or "").encode()
+        except UnicodeEncodeError:
+            shown = str(path).encode("utf-8", "replace").decode()
+            message = f"The name of a folder or file is not valid UTF-8: {shown}."
+            raise UserFileError([Problem(message, suggestion="Rename it or choose another one.")]) from None
 
 
 def _overridden(workflow: Workflow, overrides: RunOverrides) -> Workflow:

@@ -71,12 +71,13 @@ FREE_RESTARTS = 3
 
 
 class StopCause(StrEnum):
-    """Why a turn is ended from outside."""
+    """Why a turn is ended from outside, or not tried again."""
 
     RUN = "run"
     TURN = "turn"
     SIBLING = "sibling"
     GROUP_TIMEOUT = "group_timeout"
+    BUDGET = "budget"
 
 
 class TurnControl:

@@ -155,6 +155,8 @@ class TurnLoop:
                         prompt_bytes=prompt_bytes,
                     )
                 )
+            elif context.over_budget() is not None:
+                return Stopped(StopCause.BUDGET)
             return await context.executor.call(partial(turn.work, kind, reason))
         finally:
             self.slots.release()
@@ -243,6 +245,7 @@ class TurnLoop:
             StopCause.TURN: f"{label} was stopped.",
             StopCause.SIBLING: f"{label} was stopped because another agent of its group failed.",
             StopCause.GROUP_TIMEOUT: f"{label} was stopped because its group ran out of time.",
+            StopCause.BUDGET: f"{label} was not tried again because the budget is used up.",
         }
         status = TurnStatus.STOPPED
         return TurnResult(self.ref, status, None, messages[cause], f"agent_error:{label}")

@@ -248,6 +248,17 @@ def test_an_output_that_cannot_show_every_sign_does_not_end_the_run(shop: Worksh
     assert openloop("agents", path, cwd=shop.folder, env={"PYTHONIOENCODING": "ascii"}).returncode == 0
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names are text")
+def test_a_folder_whose_name_is_no_text_is_refused_in_words(tmp_path: Path) -> None:
+    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9"))
+    shop = Workshop(folder)
+    shop.agent("a")
+    done = openloop("run", shop.file({"preparation_agents": ["a"]}), cwd=folder)
+    assert done.returncode == 2
+    assert "not valid UTF-8" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 # --- without Qt, without a display ------------------------------------------------------------------------
 
 

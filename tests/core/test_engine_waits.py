@@ -176,6 +176,20 @@ def test_a_failed_sibling_ends_the_wait_for_a_retry(shop: Workshop, monkeypatch:
     assert run.turn("flaky").status is TurnStatus.STOPPED
 
 
+def test_nothing_is_tried_again_once_the_budget_is_used_up(
+    shop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The one slot goes to the dear agent while the other one waits for its retry."""
+    monkeypatch.setattr(turn_loop, "BACKOFF_FIRST", 0.01)
+    shop.agent("flaky", fail={**OVERLOADED, "first": 1})
+    shop.agent("dear", cost_usd=2.0)
+    group = parallel("flaky", "dear", max_parallel=1, on_parallel_error="continue")
+    run = shop.run({"preparation_agents": [group], "retries": 1, "budget": {"max_cost_usd": 1.0}})
+    assert run.reason == "budget_exceeded:max_cost_usd"
+    assert [event.turn for event in run.of(AttemptStarted)] == ["preparation/0/0/0", "preparation/0/0/1"]
+    assert "budget is used up" in run.turn("flaky").message
+
+
 # --- an answer ------------------------------------------------------------------------------------------
 
 
