@@ -10,7 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
+from app.headless_text import one_line
 from core.backends.registry import backend, backend_names
+from core.check import check_path
 from core.engine import Engine, RunRefused
 from core.events import Event, RunFinished, RunStatus, StopKind
 from core.executor import ThreadExecutor
@@ -50,9 +52,10 @@ def run_headless(
         overrides = RunOverrides(workdir, log_dir, max_loops, max_parallel)
         plan = plan_run(file, library, overrides, known_backends=backend_names())
     except UserFileError as error:
-        return _refuse(error.problems)
+        # The first thing that is wrong was enough to give up; the user wants to know all of them.
+        return _refuse(check_path(path, backend_names(), workdir) or error.problems)
     for warning in file.warnings:
-        sys.stderr.write(f"warning: {warning.text()}\n")
+        sys.stderr.write(f"warning: {one_line(warning.text())}\n")
     if plan.on_missing_state == "ask":
         # Nobody is there to be asked.
         plan = replace(plan, on_missing_state="abort")
@@ -79,7 +82,7 @@ def _display(plan: RunPlan, as_json: bool) -> Display:
 
 def _refuse(problems: Sequence[Problem]) -> int:
     for problem in problems:
-        sys.stderr.write(f"{problem.severity.value}: {problem.text()}\n")
+        sys.stderr.write(f"{problem.severity.value}: {one_line(problem.text())}\n")
     sys.stderr.write("Nothing was started.\n")
     return 2
 
@@ -98,7 +101,7 @@ async def _run(plan: RunPlan, display: Display) -> int:
     try:
         finished = await engine.run()
     finally:
-        restore()
+        restore(interrupted)
         executor.close()
         display.close()
     return _exit_code(finished, interrupted)
@@ -110,8 +113,8 @@ def _exit_code(finished: RunFinished, interrupted: bool) -> int:
     return 130 if interrupted else 1
 
 
-def _on_interrupt(interrupt: Callable[[], None]) -> Callable[[], None]:
-    """Have Ctrl+C and a polite kill end the run in order; gives what takes that back."""
+def _on_interrupt(interrupt: Callable[[], None]) -> Callable[[bool], None]:
+    """Have Ctrl+C and a polite kill end the run in order; gives what takes that back at the end."""
     loop = asyncio.get_running_loop()
     signals = [signal.SIGINT, signal.SIGTERM]
     if hasattr(signal, "SIGHUP"):
@@ -123,8 +126,9 @@ def _on_interrupt(interrupt: Callable[[], None]) -> Callable[[], None]:
     for number in before:
         signal.signal(number, lambda *_: loop.call_soon_threadsafe(interrupt))
 
-    def restore() -> None:
+    def restore(interrupted: bool) -> None:
         for number, handler in before.items():
-            signal.signal(number, handler)
+            # Whoever interrupted once and was heard may press again before we are gone.
+            signal.signal(number, signal.SIG_IGN if interrupted else handler)
 
     return restore

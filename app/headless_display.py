@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import BinaryIO, TextIO
 
 import orjson
 
+from app.headless_text import one_line
 from core.events import (
     AttemptKind,
     AttemptStarted,
@@ -26,7 +28,8 @@ from core.events import (
     TurnStarted,
     TurnStatus,
 )
-from core.progress import RunProgress, cost_words, duration_words, quantity_words
+from core.progress import RunProgress, TurnProgress, cost_words, duration_words, quantity_words
+from core.run_record import TURNS_NAME
 from core.transcript import summarize_update
 
 
@@ -68,6 +71,10 @@ class PlainLines:
 
 def event_words(event: Event, progress: RunProgress) -> str:
     """One line about an event, with its agent's name first; empty where it is not worth one."""
+    return one_line(_words(event, progress))
+
+
+def _words(event: Event, progress: RunProgress) -> str:
     match event:
         case RunStarted():
             return f"Run {event.run_id} of {event.workflow} started. Its folder: {event.folder}"
@@ -109,15 +116,36 @@ def _turn_words(
             return f"{title}is tried again: {event.reason}"
         case RetryScheduled():
             return f"{title}is tried again in {event.seconds:.0f} s: {event.reason}"
-        case TurnFinished(status=TurnStatus.SUCCEEDED):
-            summary = summarize_update(event.update) if event.update is not None else ""
-            return f"{title}succeeded after {duration_words(event.seconds)}: {event.message or summary}"
         case TurnFinished():
-            return f"{title}{event.status.value} after {duration_words(event.seconds)}: {event.message}"
+            return title + _end_words(event, progress)
         case _:
             return ""
 
 
+def _end_words(event: TurnFinished, progress: RunProgress) -> str:
+    after = f"{event.status.value} after {duration_words(event.seconds)}"
+    if event.status is TurnStatus.SUCCEEDED:
+        summary = summarize_update(event.update) if event.update is not None else ""
+        return f"{after}: {event.message or summary}"
+    turn = progress.turns.get(event.turn)
+    label = turn.label if turn is not None else ""
+    if event.status is TurnStatus.STOPPED:
+        # "vera was stopped with the run." after "vera: stopped" would say it twice.
+        said = f"{label} was stopped"
+        return after + (
+            event.message.removeprefix(said) if event.message.startswith(said) else f": {event.message}"
+        )
+    words = f"{after}: {event.message.removeprefix(label + ' ')}"
+    if turn is None or not progress.folder:
+        return words
+    return f"{words} Its output: {Path(progress.folder, TURNS_NAME, turn.folder)}"
+
+
+def turn_name(turn: TurnProgress) -> str:
+    """Who speaks, for a line: the label, and the iteration in words; `vera 2` may be a label."""
+    return f"{turn.label} (iteration {turn.iteration})" if turn.iteration else turn.label
+
+
 def _title(turn: str | None, progress: RunProgress) -> str:
     known = progress.turns.get(turn) if turn is not None else None
-    return f"{known.title}: " if known is not None else ""
+    return f"{turn_name(known)}: " if known is not None else ""

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from app.headless_display import event_words
+from app.headless_text import one_line
 from core.events import Event, RunFinished, RunStatus, TurnFinished, TurnStatus
 from core.plan import RunPlan
 from core.progress import (
@@ -23,6 +24,8 @@ from core.progress import (
     quantity_words,
 )
 
+_LONGEST_NAME = 40
+"""Characters of a name in the table; the lines above have all of it."""
 _STYLES = {TurnStatus.SUCCEEDED: "green", TurnStatus.FAILED: "red", TurnStatus.STOPPED: "yellow"}
 
 
@@ -58,16 +61,22 @@ class TerminalDisplay:
         now = time.time()
         progress = self._progress
         table = Table.grid(padding=(0, 2))
-        for turn in progress.running_turns:
+        running = progress.running_turns
+        # The last line tells of the whole run: it must not be the one that does not fit.
+        room = max(1, self._console.height - 3)
+        shown = running if len(running) <= room else running[: room - 1]
+        for turn in shown:
             facts = " · ".join(activity_words(turn, now, progress.max_retries))
             steps = f"step {turn.steps}" if turn.steps else "starting"
-            seconds = duration_words(turn.seconds(now) or 0.0)
+            # The last line tells the iteration.
             table.add_row(
-                Text("▸ " + turn.title, style="bold blue"),
-                Text(seconds),
+                Text("▸ " + one_line(turn.label, _LONGEST_NAME), style="bold blue"),
+                Text(duration_words(turn.seconds(now) or 0.0)),
                 Text(steps),
                 Text(facts, style="dim"),
             )
+        if len(shown) < len(running):
+            table.add_row(Text(f"▸ and {len(running) - len(shown)} more", style="bold blue"))
         spent = progress.spent
         table.add_row(
             Text(phase_words(progress) or "starting", style="dim"),
