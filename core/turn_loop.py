@@ -263,6 +263,8 @@ async def _acquired(slots: asyncio.Semaphore, *, unless: asyncio.Event) -> bool:
     """Wait for a slot; False when `unless` is set before there is one."""
     if unless.is_set():
         return False
+    if not slots.locked():
+        return await slots.acquire()
     slot = asyncio.ensure_future(slots.acquire())
     given_up = asyncio.ensure_future(unless.wait())
     await asyncio.wait({slot, given_up}, return_when=asyncio.FIRST_COMPLETED)

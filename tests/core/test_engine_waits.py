@@ -31,7 +31,7 @@ from core.executor import ThreadExecutor
 from core.journal import JOURNAL_NAME, read_journal
 from core.plan import RunPlan
 from core.progress import RunProgress
-from core.turn import NoState
+from core.turn import Failed, NoState
 from tests.core.run_support import Workshop, alive_agents
 
 T = TypeVar("T")
@@ -129,19 +129,22 @@ def test_an_agent_that_waits_for_its_retry_is_not_running(
 
 
 def test_nothing_is_tried_again_after_the_wish_to_stop(shop: Workshop) -> None:
-    go = shop.folder / "go"
-    script = f"until [ -e '{go}' ]; do sleep 0.01; done; echo 'Error: 429 Too Many Requests' >&2; exit 75"
-    shop.command("flaky", "sh", "-c", script, transient_exit_codes=[75])
+    shop.agent("flaky", fail=OVERLOADED)
+    plan = shop.plan({"preparation_agents": ["flaky"], "retries": 3})
+    events: list[Event] = []
+    executor = Interfering(4)
+    engine = Engine(plan, executor, backend, events.extend)
 
-    def watch(engine: Engine, event: Event) -> None:
-        if isinstance(event, AttemptStarted):
+    def interfere(result: object) -> None:
+        if isinstance(result, Failed):
             engine.stop(StopKind.AFTER_RUNNING)
-            go.touch()
 
-    run = shop.run({"preparation_agents": ["flaky"], "retries": 3}, watch)
-    assert run.reason == "stopped"
-    assert run.of(RetryScheduled) == []
-    assert len(run.of(AttemptStarted)) == 1
+    executor.interfere = interfere
+    _, finished = asyncio.run(run_with(executor, lambda where: engine))
+    assert finished.termination_reason == "stopped"
+    assert not any(isinstance(event, RetryScheduled) for event in events)
+    (end,) = (event for event in events if isinstance(event, TurnFinished))
+    assert end.status is TurnStatus.FAILED
 
 
 def test_one_agent_that_waits_for_its_retry_can_be_stopped_alone(
