@@ -193,10 +193,12 @@ class Engine:
             return _Ending(RunStatus.FAILED, "agent_error:OpenLoop", str(error))
         except OSError as error:
             context.record.write_failure(error)
+            # A file that was open already has no name in the error.
+            where = error.filename or context.record.folder
             return _Ending(
                 RunStatus.FAILED,
                 "agent_error:OpenLoop",
-                f"A file of the run could not be read or written ({error.strerror}: {error.filename}). "
+                f"A file of the run could not be read or written ({error.strerror or error}: {where}). "
                 "Check the log folder and the room on the disk, then run again.",
             )
         except Exception as error:  # noqa: BLE001 - the last place that can end everything and say so

@@ -13,6 +13,8 @@ from typing import TypeVar
 import pytest
 
 from core import journal, turn_loop
+from core.backends.base import Command, TurnOrder
+from core.backends.demo import DemoBackend
 from core.backends.registry import backend
 from core.engine import Answer, Engine, RunRefused
 from core.events import (
@@ -350,6 +352,20 @@ def test_a_supervisor_that_cannot_start_refuses_the_run(
     monkeypatch.setattr(sys, "executable", "/no/such/python")
     assert "OpenLoop could not start its own helper" in refusal_of(plan)
     assert not (shop.folder / ".openloop").exists()
+
+
+class FullDisk(DemoBackend):
+    """Something of a turn cannot be written."""
+
+    def command(self, order: TurnOrder) -> Command:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_full_disk_is_told_with_the_folder_that_is_full(shop: Workshop) -> None:
+    shop.agent("a")
+    run = shop.run({"preparation_agents": ["a"]}, backend_of=lambda name: FullDisk())
+    assert run.reason == "agent_error:OpenLoop"
+    assert f"(No space left on device: {run.folder})" in run.finished.message
 
 
 def test_a_disk_that_fails_while_it_is_synced_ends_the_run_and_is_told_once(
