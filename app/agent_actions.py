@@ -53,7 +53,7 @@ class AgentActions(QObject):
         if key != self._key:
             self._key = key
             beside = path.parent if path is not None else None
-            workdir = workdir_of(self._document.snapshot())
+            workdir = workdir_of(self._document.snapshot(), self._document.default_workdir)
             self.source.follow(agent_folders(settings.agents_dir, beside, workdir))
 
     @Slot(object)

@@ -9,6 +9,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QUndoStack
 
+import resources
 from app import document_edits as edits
 from app.document_edits import InGroup, Mode, NewStep, OnAgent, ReplaceOutline, Target
 from app.file_watch import FileWatch
@@ -77,6 +78,14 @@ class WorkflowDocument(QObject):
     def path(self) -> Path | None:
         """The file; None for a workflow that was never saved."""
         return self._path
+
+    @property
+    def default_workdir(self) -> Path:
+        """Where agents work when the workflow does not say: beside its file; for an example or a workflow
+        without a file, in the current folder."""
+        if self._path is None or self._path.is_relative_to(resources.folder().absolute()):
+            return Path.cwd()
+        return self._path.parent
 
     @property
     def title(self) -> str:

@@ -76,7 +76,8 @@ class RunSession(QObject):
                 return
         self.starting.emit()
         if library is not None:
-            self._controller.start(self._document.snapshot(), library)
+            document = self._document
+            self._controller.start(document.snapshot(), library, document.default_workdir)
 
     @Slot()
     def agents_read(self) -> None:

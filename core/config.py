@@ -192,7 +192,7 @@ class Workflow(_Model):
     agents_dir: str | None = None
     """Folder of the agents, relative to this file; null: agents beside it."""
     workdir: str | None = None
-    """Folder that the agents work in, relative to this file; null: the current folder."""
+    """Folder the agents work in, relative to this file; null: the current one (in the window, the file's)."""
     init_script: str | None = None
     """Command that prepares the working folder (kept, not run yet)."""
     log_dir: str | None = None

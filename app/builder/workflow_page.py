@@ -150,10 +150,11 @@ class WorkflowPage(FormPage):
 
     def _add_places(self) -> None:
         self.section(self.tr("Where"))
-        self._text(
-            self.tr("Work folder"), "workdir", hint=self.tr("the current folder"),
+        row = self._text(
+            self.tr("Work folder"), "workdir",
             note=lambda: self.tr("where agents read and write files"),
         )  # fmt: skip
+        row.placeholder(lambda: str(self._document.default_workdir))
         self._choice(self.tr("Each agent works in"), "isolation", isolation_choices())
         self._text(
             self.tr("Log folder"), "log_dir", hint=".openloop",

@@ -70,7 +70,7 @@ class ScriptedController(QObject):
         self.stopped_turns: list[str] = []
         self.answers: list[tuple[str, Answer]] = []
 
-    def start(self, file: WorkflowFile, library: AgentLibrary) -> None:
+    def start(self, file: WorkflowFile, library: AgentLibrary, default_workdir: Path | None = None) -> None:
         self.started.append((file, library))
         self.running = True
         self.running_changed.emit(True)
