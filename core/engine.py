@@ -36,7 +36,7 @@ from core.run_context import Answer, RunContext, RunEnds
 from core.run_record import RunRecord
 from core.runner import StartError, SupervisorLost
 from core.state import WorkflowState
-from core.turn import StopCause
+from core.turn_outcome import StopCause
 
 __all__ = ["Answer", "Engine", "RunRefused"]
 

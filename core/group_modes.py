@@ -13,8 +13,8 @@ from core.plan import PlannedGroup
 from core.prompts import shared_state
 from core.run_context import LiveTurn, RunContext, RunEnds, TurnResult
 from core.state import Contribution, StateUpdate
-from core.turn import StopCause
 from core.turn_loop import TurnLoop, turn_refs
+from core.turn_outcome import StopCause
 from core.usage import Usage
 
 FAILURES_KEY = "_failures"

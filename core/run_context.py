@@ -28,7 +28,8 @@ from core.plan import PlannedGroup, RunPlan
 from core.run_record import RunRecord
 from core.state import Contribution, MergeResult, Phase, StateUpdate, WorkflowState
 from core.transcript import Kind
-from core.turn import StopCause, TurnControl
+from core.turn_control import TurnControl
+from core.turn_outcome import StopCause
 from core.usage import Usage
 
 

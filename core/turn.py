@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
 
 import orjson
@@ -49,14 +48,13 @@ from core.runner import (
     Supervisor,
     SupervisorLost,
 )
-from core.state import StateUpdate
 from core.transcript import Kind, TranscriptWriter, TurnTranscript, summarize_update
+from core.turn_control import STOP_GRACE, TurnControl
+from core.turn_outcome import Answered, Failed, NoState, Outcome, Stopped
 from core.usage import Usage
 
 MAX_CORRECTIONS = 2
 """Corrections in the same session before the turn counts as having no state (DESIGN, run semantics 6)."""
-STOP_GRACE = 0.5
-"""Seconds between asking an agent's processes to end and ending them; Stop now has 2 s in all."""
 FIRST_POLL, LAST_POLL = 0.01, 0.1
 """Seconds between two looks at an agent's output: soon after the start, and in the long run."""
 CHUNK = 64 * 1024
@@ -68,42 +66,6 @@ START_SLOT_SECONDS = 20.0
 ACTIVITY_SECONDS = 0.25
 FREE_RESTARTS = 3
 """Starts that died before their first request to a model cost nothing and are made again."""
-
-
-class StopCause(StrEnum):
-    """Why a turn is ended from outside, or not tried again."""
-
-    RUN = "run"
-    TURN = "turn"
-    SIBLING = "sibling"
-    GROUP_TIMEOUT = "group_timeout"
-    BUDGET = "budget"
-
-
-class TurnControl:
-    """Ends one turn from another thread; the first cause stands."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._process: Process | None = None
-        self.cause: StopCause | None = None
-
-    def stop(self, cause: StopCause) -> None:
-        """End the turn's processes, and start no more. Does not block."""
-        with self._lock:
-            if self.cause is None:
-                self.cause = cause
-            process = self._process
-        if process is not None:
-            process.request_stop(STOP_GRACE)
-
-    def hold(self, process: Process | None) -> None:
-        """The process to end, from now on."""
-        with self._lock:
-            self._process = process
-            stopped = self.cause is not None
-        if stopped and process is not None:
-            process.request_stop(STOP_GRACE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,42 +85,6 @@ class TurnServices:
     max_prompt_bytes: int | None = None
     read_pause: float = 0.0
     nice: int = 0
-
-
-# --- what an attempt came to ---------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """A valid update."""
-
-    update: StateUpdate
-
-
-@dataclass(frozen=True, slots=True)
-class Failed:
-    """It failed. `reason` is the termination reason if the run ends because of it."""
-
-    failure: Failure
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class NoState:
-    """It ended well, but without a valid update, also after corrections."""
-
-    problem: UpdateProblem
-    corrections: int
-
-
-@dataclass(frozen=True, slots=True)
-class Stopped:
-    """It was ended from outside."""
-
-    cause: StopCause
-
-
-Outcome = Answered | Failed | NoState | Stopped
 
 
 @dataclass(slots=True)

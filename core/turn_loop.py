@@ -25,7 +25,8 @@ from core.run_context import Answer, LiveTurn, RunContext, TurnResult
 from core.run_record import TURNS_NAME
 from core.state import StateUpdate
 from core.transcript import Kind
-from core.turn import FREE_RESTARTS, Answered, Failed, NoState, Outcome, StopCause, Stopped, Turn
+from core.turn import FREE_RESTARTS, Turn
+from core.turn_outcome import Answered, Failed, NoState, Outcome, StopCause, Stopped
 
 BACKOFF_FIRST, BACKOFF_MOST = 2.0, 60.0
 """Seconds before the first retry (doubled each time, up to a quarter more at random), and at most."""

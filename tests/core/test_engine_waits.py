@@ -33,7 +33,7 @@ from core.executor import ThreadExecutor
 from core.journal import JOURNAL_NAME, read_journal
 from core.plan import RunPlan
 from core.progress import RunProgress
-from core.turn import Failed, NoState
+from core.turn_outcome import Failed, NoState
 from tests.core.run_support import Workshop, alive_agents
 
 T = TypeVar("T")

@@ -23,7 +23,9 @@ from core.plan import Place, PlannedTurn
 from core.problems import Problem
 from core.runner import Supervisor, SupervisorLost
 from core.transcript import OverviewWriter
-from core.turn import Answered, Failed, NoState, StopCause, Stopped, Turn, TurnControl, TurnServices
+from core.turn import Turn, TurnServices
+from core.turn_control import TurnControl
+from core.turn_outcome import Answered, Failed, NoState, StopCause, Stopped
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="agents here are POSIX shells")
 
