@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
 import resources
-from core.events import Event, IterationStarted, RunFinished, RunStarted, TurnFinished
-from core.journal import JOURNAL_NAME, read_journal
+from app.cli import main
+from core.events import IterationStarted, RunFinished, RunStarted, TurnFinished
+from core.journal import JOURNAL_NAME
 from core.progress import RunProgress
-from tests.core.run_support import Workshop, alive_agents
+from tests.app.cli_support import ROOT, environment, events_of, journal_of, openloop
+from tests.core.run_support import Workshop
 
-ROOT = Path(__file__).parents[2]
-PATIENCE = 30.0
-GATED = "until [ -e go ]; do sleep 0.02; done; echo '<state_update>{}</state_update>'"
 NO_QT = """
 import sys
 
@@ -42,65 +37,6 @@ sys.exit(main())
 @pytest.fixture
 def shop(tmp_path: Path) -> Workshop:
     return Workshop(tmp_path)
-
-
-def environment(**more: str) -> dict[str, str]:
-    env = {key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY")}
-    return {**env, "OPENLOOP_DEMO_SPEED": "0", **more}
-
-
-def openloop(
-    *words: str | Path, cwd: Path, env: Mapping[str, str] | None = None
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, str(ROOT / "main.py"), *map(str, words)],
-        cwd=cwd,
-        env=environment(**(env or {})),
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        errors="replace",
-        timeout=60,
-        check=False,
-    )
-
-
-@contextlib.contextmanager
-def running(*words: str | Path, cwd: Path, prefix: tuple[str, ...] = ()) -> Iterator[subprocess.Popen[bytes]]:
-    process = subprocess.Popen(
-        [*prefix, sys.executable, str(ROOT / "main.py"), *map(str, words)],
-        cwd=cwd,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    with process:
-        try:
-            yield process
-        finally:
-            if process.poll() is None:
-                process.kill()
-
-
-def until(condition: Callable[[], bool], what: str) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.02)
-
-
-def events_of(output: str, folder: Path) -> list[Event]:
-    """The events of `--json`, read as a journal is read; no line may be anything else."""
-    path = folder / "printed.jsonl"
-    path.write_text(output, encoding="utf-8")
-    events = read_journal(path)
-    assert len(events) == output.count("\n")
-    return events
-
-
-def journal_of(folder: Path) -> list[Event]:
-    (path,) = (folder / ".openloop").glob(f"*/{JOURNAL_NAME}")
-    return read_journal(path)
 
 
 # --- run ------------------------------------------------------------------------------------------------
@@ -165,6 +101,8 @@ def test_a_run_that_fails_ends_with_1_and_says_who_and_why(shop: Workshop) -> No
     done = openloop("run", shop.file({"preparation_agents": ["bad"]}), cwd=shop.folder)
     assert done.returncode == 1
     assert "bad failed: The demo agent failed with exit code 3." in done.stdout
+    (output,) = re.findall(r" bad: failed after .* Its output: (.+)", done.stdout)
+    assert (Path(output) / "stdout.log").exists()
     assert "agent_error:bad" in done.stdout.splitlines()[-1]
     assert "Traceback" not in done.stdout + done.stderr
 
@@ -175,7 +113,8 @@ def test_nobody_is_asked_where_nobody_is(shop: Workshop) -> None:
         "run", shop.file({"preparation_agents": ["never"], "on_missing_state": "ask"}), cwd=shop.folder
     )
     assert done.returncode == 1
-    assert "missing_state:never" in done.stdout
+    assert "never: failed after 0:00: did not answer with a state update; 2 corrections" in done.stdout
+    assert done.stdout.splitlines()[-1].endswith("missing_state:never)")
 
 
 @pytest.mark.parametrize(
@@ -198,6 +137,65 @@ def test_wrong_usage_ends_with_2_and_nothing_is_started(words: list[str], shop: 
     assert "Traceback" not in done.stdout + done.stderr
     assert done.stdout + done.stderr
     assert not (shop.folder / ".openloop").exists()
+
+
+def refused(done: subprocess.CompletedProcess[str], folder: Path) -> list[str]:
+    """What a run said that did not begin, line by line."""
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert done.stdout == ""
+    assert not (folder / ".openloop").exists()
+    lines = done.stderr.splitlines()
+    assert lines[-1] == "Nothing was started."
+    return lines[:-1]
+
+
+def test_a_broken_file_is_refused_with_line_and_column(shop: Workshop) -> None:
+    (shop.folder / "broken.json").write_text('{\n "loop_agents": ["a"\n "max_loops": 3 }', encoding="utf-8")
+    done = openloop("run", "broken.json", cwd=shop.folder)
+    assert refused(done, shop.folder) == ["error: broken.json:2:21: A comma is missing after this."]
+
+
+def test_a_run_is_refused_with_everything_that_is_wrong_at_once(shop: Workshop) -> None:
+    shop.agent("vera")
+    (shop.folder / "wrong.json").write_text(
+        '{\n "loop_agents": ["vrea"],\n "max_loops": 0,\n "end_state_condition": "(",\n "max_loop": 1\n}',
+        encoding="utf-8",
+    )
+    lines = refused(openloop("run", "wrong.json", cwd=shop.folder), shop.folder)
+    assert [line for line in lines if line.startswith("error: wrong.json:2:18: ")] == [
+        "error: wrong.json:2:18: loop_agents[0].agents[0]: There is no agent called vrea. Did you mean vera?"
+    ]
+    for start in ("error: wrong.json:3:", "error: wrong.json:4:", "warning: wrong.json:5:"):
+        assert any(line.startswith(start) for line in lines), start
+    assert len(lines) == 4
+
+
+def test_a_run_whose_program_is_missing_is_refused(shop: Workshop) -> None:
+    shop.command("lost", "no_such_program_anywhere")
+    (line,) = refused(openloop("run", shop.file({"loop_agents": ["lost"]}), cwd=shop.folder), shop.folder)
+    assert "agents/lost.md" in Path(line).as_posix()
+    assert "there is no such program. Install it, " in line
+
+
+def test_a_log_or_working_folder_that_cannot_be_used_is_told_in_words(shop: Workshop) -> None:
+    shop.agent("a")
+    path = shop.file({"preparation_agents": ["a"]})
+    (shop.folder / "file").touch()
+    for option, folder, words in (
+        ("--log-dir", "file", "The log folder cannot be written"),
+        ("--log-dir", "file/below", "The log folder cannot be written"),
+        ("--workdir", "gone", "does not exist. Create it, or name another one."),
+    ):
+        (line,) = refused(openloop("run", path, option, folder, cwd=shop.folder), shop.folder)
+        assert words in line
+
+
+def test_a_mistyped_command_is_not_taken_for_a_file(tmp_path: Path) -> None:
+    done = openloop("vaildate", "audit.json", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "openloop: There is no command and no file called vaildate. Did you mean validate?\n"
+    )
 
 
 def test_a_file_of_the_older_form_runs(shop: Workshop) -> None:
@@ -291,129 +289,36 @@ def test_everything_but_the_window_works_without_qt_and_without_a_display(shop: 
     assert "`openloop run` works without" in done.stderr
 
 
-# --- interrupted ------------------------------------------------------------------------------------------
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="displays of Linux")
+@pytest.mark.parametrize("words", [[], ["audit.json"], ["gui"], ["--theme", "dark", "audit.json"]], ids=str)
+def test_the_window_is_meant_where_no_command_is_given(words: list[str], tmp_path: Path) -> None:
+    """And without a display Qt would end with a core dump."""
+    done = openloop(*words, cwd=tmp_path, env={"QT_QPA_PLATFORM": ""})
+    assert done.returncode == 2
+    assert done.stderr.startswith("The window cannot be opened: there is no display.")
+    assert "`openloop run` works without" in done.stderr
 
 
-@pytest.fixture
-def hanging(shop: Workshop) -> Path:
-    shop.agent("rude", hang=True, ignore_sigterm=True)
-    shop.agent("daemon", hang=True, leave_child={"kind": "double_fork", "ignore_sigterm": True})
-    return shop.file({"loop_agents": [{"mode": "parallel", "agents": ["rude", "daemon"], "max_parallel": 2}]})
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda n: n.name)
-@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-def test_an_interrupted_run_ends_with_130_and_leaves_nothing(
-    hanging: Path, shop: Workshop, number: signal.Signals
-) -> None:
-    with running("run", hanging, cwd=shop.folder) as process:
-        until(lambda: len(alive_agents(shop.folder)) >= 3, "the agents never came")
-        process.send_signal(number)
-        out, err = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 130
-    assert alive_agents(shop.folder) == []
-    assert b"The run was stopped." in out
-    assert err == b""
-    last = journal_of(shop.folder)[-1]
-    assert isinstance(last, RunFinished)
-    assert last.termination_reason == "stopped"
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-def test_a_run_that_was_started_to_outlive_its_terminal_does(shop: Workshop) -> None:
-    """`nohup` and `&` ignore signals on purpose."""
-    shop.command("waits", "sh", "-c", GATED)
-    path = shop.file({"preparation_agents": ["waits"]})
-    with running("run", path, cwd=shop.folder, prefix=("nohup",)) as process:
-        until(lambda: len(alive_agents(shop.folder)) >= 1, "the agent never came")
-        process.send_signal(signal.SIGHUP)
-        (shop.folder / "go").touch()
-        process.communicate(timeout=PATIENCE)
-    assert not [event for event in journal_of(shop.folder) if event.type == "stop_requested"]
-    assert process.returncode == 0
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-def test_a_second_interrupt_changes_nothing(hanging: Path, shop: Workshop) -> None:
-    with running("run", hanging, cwd=shop.folder) as process:
-        until(lambda: len(alive_agents(shop.folder)) >= 3, "the agents never came")
-        while process.poll() is None:
-            process.send_signal(signal.SIGINT)
-            time.sleep(0.05)
-        _, err = process.communicate()
-    # The very last one may meet a process that has nothing left to interrupt.
-    assert process.returncode in (130, -signal.SIGINT)
-    assert alive_agents(shop.folder) == []
-    assert b"Traceback" not in err or process.returncode == -signal.SIGINT
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-def test_a_reader_that_goes_away_ends_the_run_without_a_traceback(hanging: Path, shop: Workshop) -> None:
-    """`openloop run … | head -1`."""
-    for words in ([], ["--json"]):
-        with running("run", hanging, *words, cwd=shop.folder) as process:
-            assert process.stdout is not None
-            assert process.stderr is not None
-            process.stdout.readline()
-            process.stdout.close()
-            assert process.wait(PATIENCE) == 1
-            assert process.stderr.read() == b""
-        assert alive_agents(shop.folder) == []
-
-
-# --- on a terminal ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals of POSIX")
-def test_a_terminal_shows_a_live_line_for_every_running_agent(shop: Workshop) -> None:
-    import fcntl
-    import pty
-    import struct
-    import termios
-
-    shop.command("[red]one", "sh", "-c", GATED)
-    (shop.folder / "agents" / "[red]one.md").rename(shop.folder / "agents" / "one.md")
-    shop.agent("two", fail=3)
-    group = {
-        "mode": "parallel",
-        "agents": ["[red]one", "two"],
-        "on_parallel_error": "continue",
-        "max_parallel": 2,
+@pytest.mark.parametrize("command", ["", "gui", "run", "validate", "schema", "agents"])
+def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main([*command.split(), "--help"])
+    assert end.value.code == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith(f"usage: openloop {command}".rstrip())
+    named = {
+        "": ["run", "validate", "schema", "agents", "--version", "window"],
+        "gui": ["--theme", "workflow"],
+        "run": ["--workdir", "--log-dir", "--max-loops", "--max-parallel", "--json", "130"],
+        "validate": ["workflow [workflow ...]", "--workdir"],
+        "agents": ["workflow"],
     }
-    path = shop.file({"preparation_agents": [group]})
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
-    process = subprocess.Popen(
-        [sys.executable, str(ROOT / "main.py"), "run", str(path)],
-        cwd=shop.folder,
-        env=environment(TERM="xterm-256color"),
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        start_new_session=True,
-    )
-    os.close(theirs)
-    screen = b""
-    with process:
-        while True:
-            try:
-                data = os.read(ours, 4096)
-            except OSError:  # the terminal was hung up: the process is gone
-                break
-            if not data:
-                break
-            screen += data
-            if b"two: failed" in screen and "▸ [red]one".encode() in screen:
-                (shop.folder / "go").touch()
-    os.close(ours)
-    assert process.returncode == 0
-    text = screen.decode()
-    assert "\x1b[" in text
-    assert "▸ [red]one" in text  # never read as markup
-    assert "Preparation" in text
-    assert "[red]one: succeeded" in text
-    assert "Traceback" not in text
-    assert text.rstrip().endswith("\x1b[?25h") or "completed)" in text
+    assert all(word in shown for word in named.get(command, []))
+
+
+def test_the_version_is_told(tmp_path: Path) -> None:
+    done = openloop("--version", cwd=tmp_path)
+    assert (done.returncode, done.stdout.split()[0], len(done.stdout.split())) == (0, "openloop", 2)
 
 
 # --- validate, schema, agents -----------------------------------------------------------------------------
@@ -462,10 +367,28 @@ def test_validate_checks_many_files_and_passes_good_ones(shop: Workshop) -> None
     assert done.stdout.count("no errors, no warnings") == len(resources.example_workflows())
 
 
+def test_validate_tells_about_each_of_several_files_whatever_is_wrong_with_one(shop: Workshop) -> None:
+    shop.agent("vera")
+    good = shop.file({"preparation_agents": ["vera"]})
+    (shop.folder / "broken.json").write_text("{", encoding="utf-8")
+    done = openloop("validate", "gone.json", "broken.json", good.name, cwd=shop.folder)
+    assert (done.returncode, done.stderr) == (2, "")
+    assert re.search(r"^error: gone\.json: There is no such file\.", done.stdout, re.MULTILINE)
+    assert re.search(r"^error: broken\.json:1:\d+: ", done.stdout, re.MULTILINE)
+    ends = [line for line in done.stdout.splitlines() if not line.startswith(("error", "warning"))]
+    assert ends == [
+        "gone.json: 1 error, no warnings",
+        "broken.json: 1 error, no warnings",
+        "workflow.json: no errors, no warnings",
+    ]
+
+
 def test_the_schema_is_printed_as_json(tmp_path: Path) -> None:
     done = openloop("schema", cwd=tmp_path)
     assert done.returncode == 0
-    assert "loop_agents" in json.loads(done.stdout)["properties"]
+    schema = json.loads(done.stdout)
+    assert schema["$schema"].startswith("https://json-schema.org/")
+    assert "loop_agents" in schema["properties"]
 
 
 def test_agents_lists_those_beside_the_workflow_and_the_examples(shop: Workshop) -> None:
