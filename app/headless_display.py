@@ -22,6 +22,7 @@ from core.events import (
     RetryScheduled,
     RunFinished,
     RunStarted,
+    RunStatus,
     StateChanged,
     StopRequested,
     TurnFinished,
@@ -95,6 +96,10 @@ def _words(event: Event, progress: RunProgress) -> str:
             spent = progress.spent
             facts = [duration_words(event.seconds), quantity_words(spent.usage.total_tokens, "token")]
             facts += [words for words in [cost_words(spent)] if words]
+            failed = len(progress.failed_turns)
+            if failed and event.status is RunStatus.COMPLETED:
+                # Where the run goes on without them, its message does not tell of them.
+                facts.append(f"{quantity_words(failed, 'turn')} failed")
             return f"{event.message} ({', '.join(facts)}; {event.termination_reason})"
         case TurnStarted() | AttemptStarted() | RetryScheduled() | TurnFinished():
             return _turn_words(event, progress)

@@ -107,6 +107,27 @@ def test_a_run_that_fails_ends_with_1_and_says_who_and_why(shop: Workshop) -> No
     assert "Traceback" not in done.stdout + done.stderr
 
 
+def test_a_run_that_completed_without_some_of_its_agents_says_so(shop: Workshop) -> None:
+    shop.agent("bad", fail=3)
+    shop.agent("good")
+    group = {"mode": "parallel", "agents": ["bad", "good"], "on_parallel_error": "continue"}
+    done = openloop("run", shop.file({"preparation_agents": [group]}), cwd=shop.folder)
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[-1].endswith(", 1 turn failed; completed)")
+
+
+def test_turns_of_one_agent_are_told_apart_in_words(shop: Workshop) -> None:
+    """`vera 2` is the second vera of a group, not vera in the second iteration."""
+    shop.agent("vera", writes={"x": 1})
+    group = {"mode": "parallel", "agents": ["vera", "vera"]}
+    path = shop.file({"loop_agents": [group], "end_state_condition": "iteration == 2"})
+    done = openloop("run", path, cwd=shop.folder)
+    assert done.returncode == 0
+    ends = re.findall(r"^\S+ (.+): succeeded", done.stdout, re.MULTILINE)
+    assert sorted(ends) == [f"vera{second} (iteration {n})" for second in ("", " 2") for n in (1, 2)]
+    assert len(set(re.findall(r"^\S+ (vera.*): started", done.stdout, re.MULTILINE))) == 4
+
+
 def test_nobody_is_asked_where_nobody_is(shop: Workshop) -> None:
     shop.agent("never", bad_update="missing")
     done = openloop(
