@@ -42,7 +42,7 @@ def test_a_terminal_shows_who_is_at_work_and_how_it_ended(shop: Workshop) -> Non
         "max_parallel": 2,
     }
     path = shop.file({"loop_agents": [group], "end_state_condition": "iteration >= 2", "max_loops": 5})
-    with Terminal("run", path, cwd=shop.folder) as terminal:
+    with Terminal("run", path, cwd=shop.folder, columns=400) as terminal:
         # Names are never read as markup.
         terminal.until("two (iteration 1): failed after", "▸ [red]one", "Loop · iteration 1 of 5")
         (shop.folder / "go").touch()
@@ -50,7 +50,7 @@ def test_a_terminal_shows_who_is_at_work_and_how_it_ended(shop: Workshop) -> Non
     text = terminal.text
     assert "[red]one (iteration 1): succeeded" in text
     assert "Iteration 2 of 5 begins." in text
-    assert "; completed)" in text
+    assert ", 2 turns failed; completed)" in text
     assert "Traceback" not in text
     assert text.rindex("\x1b[?25h") > text.rindex("\x1b[?25l")  # the cursor is back
 
