@@ -127,8 +127,8 @@ class _Check:
         if folder is not None and not folder.is_dir():
             self._error(
                 ("workdir",),
-                f"The working folder {folder} does not exist.",
-                "Create it, or name another one.",
+                f"The working folder {folder} " + ("is a file." if folder.exists() else "does not exist."),
+                "Name a folder." if folder.exists() else "Create it, or name another one.",
             )
         agents = self._library.folders[0] if self._library.folders else None
         if workflow.agents_dir and agents is not None and not agents.is_dir():

@@ -167,7 +167,7 @@ class GroupClock:
         return RunEnds(
             RunStatus.FAILED,
             f"group_timeout:{self._group.name}:{seconds}",
-            f"The group “{self._group.name}” was ended after {seconds} s, the time it may take. "
+            f"The group “{self._group.name}” was ended: it may take {seconds} s, and they were over. "
             "What its agents finished is kept.",
         )
 

@@ -104,8 +104,11 @@ class TurnProgress:
 
     @property
     def title(self) -> str:
-        """The label, and the iteration where the turn is of the loop: `vera 3`."""
-        return f"{self.label} {self.iteration}" if self.iteration else self.label
+        """The label, and the iteration where the turn is of the loop: `vera 3`, `vera 2 · 3`."""
+        if not self.iteration:
+            return self.label
+        # "vera 2 1" would be anybody's guess.
+        return f"{self.label}{' · ' if self.label[-1:].isdigit() else ' '}{self.iteration}"
 
     @property
     def is_over(self) -> bool:

@@ -25,6 +25,7 @@ from core.events import (
 from core.executor import Executor
 from core.merge import merge_updates
 from core.plan import PlannedGroup, RunPlan
+from core.progress import dollar_words
 from core.run_record import RunRecord
 from core.state import Contribution, MergeResult, Phase, StateUpdate, WorkflowState
 from core.transcript import Kind
@@ -143,22 +144,22 @@ class RunContext:
         budget = self.plan.budget
         cost, tokens = self.spent.cost_usd or 0.0, self.spent.total_tokens
         group_cost = self.group_spent.cost_usd or 0.0
-        checks = (
-            ("max_cost_usd", budget.max_cost_usd, cost, f"The run has cost ${cost:.2f}"),
-            (
-                "max_cost_usd_per_group",
-                budget.max_cost_usd_per_group,
-                group_cost,
-                f"The group has cost ${group_cost:.2f}",
-            ),
-            ("max_tokens", budget.max_tokens, tokens, f"The run has used {tokens:,} tokens"),
+        run, group = (
+            f"The run has cost {dollar_words(cost)}",
+            f"The group has cost {dollar_words(group_cost)}",
         )
-        for name, cap, used, words in checks:
-            if cap is not None and used >= cap:
+        used = f"The run has used {tokens:,} tokens"
+        caps = (
+            ("max_cost_usd", budget.max_cost_usd, cost, run, dollar_words),
+            ("max_cost_usd_per_group", budget.max_cost_usd_per_group, group_cost, group, dollar_words),
+            ("max_tokens", budget.max_tokens, tokens, used, "{:,}".format),
+        )
+        for name, cap, spent, words, shown in caps:
+            if cap is not None and spent >= cap:
                 return RunEnds(
                     RunStatus.ENDED,
                     f"budget_exceeded:{name}",
-                    f"{words}; the budget allows {cap:,}. Raise {name} in the workflow to go further.",
+                    f"{words}; the budget allows {shown(cap)}. Raise {name} in the workflow to go further.",
                 )
         return None
 

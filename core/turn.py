@@ -389,7 +389,7 @@ class Turn:
             seconds = f"{self.planned.timeout:g}"
             return Failed(
                 Failure(
-                    f"{self.ref.label} was ended after {seconds} s, the time it may take. "
+                    f"{self.ref.label} was ended: it may take {seconds} s, and they were over. "
                     "What it printed is kept; raise its timeout if it needs longer."
                 ),
                 f"timeout:{self.ref.label}:{seconds}",
