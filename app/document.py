@@ -20,7 +20,7 @@ from core.config import Workflow, WorkflowFile
 from core.plan import Place
 from core.problems import Problem, Severity
 from core.state import Phase
-from core.workflow_file import load_workflow, save_workflow
+from core.workflow_file import inspect_workflow, load_workflow, save_workflow
 
 
 class WorkflowDocument(QObject):
@@ -43,6 +43,7 @@ class WorkflowDocument(QObject):
         super().__init__(parent)
         self.undo_stack = QUndoStack(self)
         self.undo_stack.cleanChanged.connect(self._tell_modified)
+        self._told_modified = False
         self._new_id: Callable[[], int] = itertools.count(1).__next__
         self._outline = Outline(Workflow())
         self._path: Path | None = None
@@ -55,7 +56,8 @@ class WorkflowDocument(QObject):
         self._library: AgentLibrary | None = None
         self._backends: tuple[str, ...] = ()
         self._watch = FileWatch(self)
-        self._watch.changed.connect(self.changed_on_disk)
+        self._differs = False
+        self._watch.changed.connect(self._disk_changed)
 
     # --- what is open ----------------------------------------------------------------------------------
 
@@ -94,8 +96,18 @@ class WorkflowDocument(QObject):
 
     @property
     def is_modified(self) -> bool:
+        """Whether what is here is not on disk: edits, or the file was changed or taken away by others."""
+        return self.has_edits or self._differs
+
+    @property
+    def has_edits(self) -> bool:
         """Whether there are edits that are not saved."""
         return not self.undo_stack.isClean()
+
+    @property
+    def differs_from_disk(self) -> bool:
+        """Whether another program changed or took away the file since it was read or saved here."""
+        return self._differs
 
     @property
     def warnings(self) -> tuple[Problem, ...]:
@@ -164,19 +176,32 @@ class WorkflowDocument(QObject):
         """Write to a file and go on with it. Raises UserFileError; then everything is as before."""
         path = path.absolute()
         with self._watch.paused():
+            self._differs = False
             self._text = save_workflow(self.snapshot(), path).text
             moved = path != self._path
             self._path = path
             self._watch.follow(path)
+        self._load_warnings = tuple(_warnings_of(self._text, path))
         self.undo_stack.setClean()
+        self._tell_modified()
         self.end_merging()
+        if not moved:
+            self._check()
         if moved:
             self.path_changed.emit()
             self._check()
 
     def keep_mine(self) -> None:
-        """The file changed on disk and the user goes on with what is here: it now counts as not saved."""
+        """The file changed on disk and the user goes on with what is here: a save may now replace it."""
+        self._differs = False
         self.undo_stack.resetClean()
+        self._tell_modified()
+
+    @Slot()
+    def _disk_changed(self) -> None:
+        self._differs = True
+        self.changed_on_disk.emit()
+        self._tell_modified()
 
     def _replace(self, file: WorkflowFile) -> None:
         self.generation += 1
@@ -184,9 +209,11 @@ class WorkflowDocument(QObject):
         self._path = file.path.absolute() if file.path else None
         self._text = file.text
         self._load_warnings = tuple(file.warnings)
+        self._differs = False
         self._watch.follow(self._path)
         self.undo_stack.clear()
         self.undo_stack.setClean()
+        self._tell_modified()
         self.path_changed.emit()
         self._tell_changed()
 
@@ -357,9 +384,12 @@ class WorkflowDocument(QObject):
         self.changed.emit()
         self._check()
 
-    @Slot(bool)
-    def _tell_modified(self, clean: bool) -> None:
-        self.modified_changed.emit(not clean)
+    @Slot()
+    def _tell_modified(self) -> None:
+        modified = self.is_modified
+        if modified is not self._told_modified:
+            self._told_modified = modified
+            self.modified_changed.emit(modified)
 
     def _check(self) -> None:
         if self._library is None:
@@ -369,6 +399,12 @@ class WorkflowDocument(QObject):
         if problems != self._problems:
             self._problems = problems
             self.problems_changed.emit()
+
+
+def _warnings_of(text: str, path: Path) -> list[Problem]:
+    """What is odd about a text that was just written."""
+    file = inspect_workflow(text, path).file
+    return list(file.warnings) if file is not None else []
 
 
 __all__ = ["InGroup", "NewStep", "OnAgent", "Phase", "Target", "WorkflowDocument"]

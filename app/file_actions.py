@@ -125,8 +125,29 @@ class FileActions(QObject):
         path = self._document.path
         if path is None or is_example(path):
             self._save_as_then(then)
+        elif self._document.differs_from_disk and path.exists():
+            self._ask_to_overwrite(path, then)
         elif self._write(path):
             then()
+
+    def _ask_to_overwrite(self, path: Path, then: Callable[[], object]) -> None:
+        """Another program wrote the file meanwhile; neither version may be lost without a word."""
+
+        def overwrite() -> None:
+            if self._write(path):
+                then()
+
+        self.question = ask(
+            self._window,
+            self.tr("{0} was changed by another program.").format(path.name),
+            self.tr("Saving replaces that version by what is here. Save as keeps both."),
+            (
+                Choice(self.tr("Replace it"), overwrite, QMessageBox.ButtonRole.DestructiveRole),
+                Choice(self.tr("Save as…"), lambda: self._save_as_then(then), is_default=True),
+            ),
+            self.tr("Cancel"),
+        )
+        self.question.destroyed.connect(self._forget_question)
 
     def _save_as_then(self, then: Callable[[], object]) -> None:
         dialog = self._file_dialog(self.tr("Save workflow"))
@@ -202,7 +223,7 @@ class FileActions(QObject):
             self._notices.tell(DISK, Notice(text, Tone.WARNING, actions=(save, keep), dismissible=False))
             return
         text = self.tr("{0} changed on disk.").format(path.name)
-        if self._document.is_modified:
+        if self._document.has_edits:
             text += " " + self.tr("Reload loses your changes since the last save.")
         reload = NoticeAction(self.tr("Reload"), self.reload)
         self._notices.tell(DISK, Notice(text, Tone.WARNING, actions=(reload, keep), dismissible=False))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal, Slot
+
+from core.jsonc import MOST_BYTES
 
 SETTLE_MS = 80
 """Editors replace a file in several steps; one look after them is enough."""
@@ -76,7 +79,10 @@ class FileWatch(QObject):
         try:
             status = self._path.stat()
             stamp = _Stamp(status.st_ino, status.st_size, status.st_mtime_ns)
-            return stamp, self._content if stamp == self._stamp else self._path.read_bytes()
+            if stamp == self._stamp:
+                return stamp, self._content
+            # What is too large to be opened is not read here either: it counts as changed.
+            return stamp, self._path.read_bytes() if status.st_size <= MOST_BYTES else os.urandom(16)
         except OSError:
             return None, b""
 

@@ -304,7 +304,8 @@ class _Check:
         if not others and not any(agent is None or agent.may_complete for agent in agents):
             self._warn(
                 ("end_state_condition",),
-                f"No agent may end the loop, so it runs {self._workflow.max_loops} times.",
+                "No agent may end the loop, so it runs "
+                + ("once." if self._workflow.max_loops == 1 else f"{self._workflow.max_loops} times."),
                 "Give one of its agents the role auditor or can_complete: true, "
                 "or use an end condition over payload.",
             )

@@ -261,8 +261,9 @@ class Engine:
         iterations = context.state.iteration
         if not self.plan.loop:
             return "All agents are done."
+        rest = ", and the finalization is done" if self.plan.finalization else ""
         times = "in the first iteration" if iterations == 1 else f"after {iterations} iterations"
-        return f"The loop reached its end condition {times}, and all agents are done."
+        return f"The loop reached its end condition {times}{rest}."
 
     # --- small things ----------------------------------------------------------------------------------
 

@@ -58,9 +58,16 @@ class Location:
 # --- reading ------------------------------------------------------------------------------------------
 
 
+MOST_BYTES = 16 * 2**20
+"""A larger file is not read: it would hold up the window for seconds, and no workflow is that large."""
+
+
 def read_text(path: Path) -> str:
     """The text of a UTF-8 file, with or without a byte order mark. Raises UserFileError."""
     try:
+        size = path.stat().st_size
+        if size > MOST_BYTES:
+            raise UserFileError([_too_large(path, size)])
         data = path.read_bytes()
     except OSError as error:
         raise UserFileError([_unreadable(path, error)]) from error
@@ -78,6 +85,14 @@ def read_text(path: Path) -> str:
                 )
             ]
         ) from error
+
+
+def _too_large(path: Path, size: int) -> Problem:
+    return Problem(
+        f"The file has {size / 2**20:,.0f} MiB; a workflow has at most {MOST_BYTES // 2**20} MiB.",
+        suggestion="Keep large data in files of its own, and their names in the workflow.",
+        file=path,
+    )
 
 
 def _unreadable(path: Path, error: OSError) -> Problem:

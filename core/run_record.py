@@ -123,7 +123,7 @@ class RunRecord:
     def finish(self, finished: RunFinished, state: WorkflowState) -> None:
         """End everything that is alive, write the last event, and close all files."""
         self.services.supervisor.close(grace=0.5)
-        kinds = {RunStatus.COMPLETED: Kind.UPDATE, RunStatus.FAILED: Kind.ERROR}
+        kinds = {RunStatus.COMPLETED: Kind.NOTE, RunStatus.FAILED: Kind.ERROR}
         # Where the disk refuses, the ending says so already; what can still be written is.
         with contextlib.suppress(OSError):
             self.note(finished.message, kinds.get(finished.status, Kind.WARNING))

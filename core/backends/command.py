@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 from core.agent import AgentDefinition
 from core.backends.base import Command, Failure, NoiseSeen, OutputEvent, TurnOrder, Verdict
+from core.parser import CLOSING, OPENING
 from core.problems import Problem, UserFileError
 from core.processes import ProgramNotFound, find_program
 
@@ -103,7 +104,14 @@ class CommandReader:
 
     def judge(self, exit_code: int | None, signal: int | None, stderr_tail: str) -> Verdict:
         """The exit code decides; the text is the whole output, or its last 8 MiB (`TEXT_LIMIT`)."""
-        return Verdict(self._text(), _failure(exit_code, signal, stderr_tail.strip()))
+        text = self._text()
+        failure = _failure(exit_code, signal, stderr_tail.strip())
+        if failure is None and self._cut and CLOSING in text and OPENING not in text:
+            failure = Failure(
+                f"Its state update is longer than {TEXT_LIMIT // 2**20} MiB, which is all of an answer that "
+                "is kept. Make it smaller, or write large data into a file and name that in the payload."
+            )
+        return Verdict(text, failure)
 
     def _hold(self, data: bytes) -> None:
         if data:

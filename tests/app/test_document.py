@@ -462,3 +462,37 @@ def test_going_on_with_what_is_here_marks_it_as_not_saved(document: WorkflowDocu
     document.keep_mine()
     assert document.is_modified
     assert isinstance(document.undo_stack, QUndoStack)
+
+
+def test_a_file_that_was_taken_away_or_changed_counts_as_unsaved(
+    document: WorkflowDocument, tmp_path: Path, qtbot: QtBot
+) -> None:
+    """What is in the window may be the only copy."""
+    path = tmp_path / "mine.json"
+    path.write_text('{"loop_agents": ["amala"]}', encoding="utf-8")
+    document.open(path)
+    assert not document.is_modified
+    with qtbot.waitSignal(document.changed_on_disk):
+        path.unlink()
+    assert document.is_modified
+    assert not document.has_edits
+    document.save()
+    assert not document.is_modified
+    with qtbot.waitSignal(document.changed_on_disk):
+        path.write_text("{", encoding="utf-8")
+    assert document.is_modified
+    assert document.differs_from_disk
+    with pytest.raises(UserFileError):
+        document.open(path)
+    assert document.is_modified
+
+
+def test_the_comments_of_a_file_are_not_mourned_after_they_are_gone(
+    document: WorkflowDocument, tmp_path: Path
+) -> None:
+    path = tmp_path / "commented.json"
+    path.write_text('{"loop_agents": ["amala"]} // note', encoding="utf-8")
+    document.open(path)
+    assert document.warnings
+    document.save()
+    assert not document.warnings
