@@ -22,5 +22,7 @@ def turn_badges(progress: RunProgress, outline: Outline, now: float) -> dict[Pla
     for place, turn_id in progress.latest.items():
         turn = progress.turns[turn_id]
         seconds = turn.seconds(now)
-        badges[place] = TurnBadge(turn.status, None if seconds is None else float(int(seconds)))
+        badges[place] = TurnBadge(
+            turn.status, None if seconds is None else float(int(seconds)), bool(turn.question)
+        )
     return badges

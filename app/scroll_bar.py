@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt
-from PySide6.QtGui import QEnterEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QEnterEvent, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QAbstractScrollArea, QScrollBar, QStyle, QStyleOptionSlider, QWidget
 
 from app.theme import theme
@@ -57,12 +57,12 @@ class ThinScrollBar(QScrollBar):
         return QRectF(handle.x(), _MARGIN, max(handle.width(), _SHORTEST), self.height() - 2 * _MARGIN)
 
 
-def use_thin_scroll_bars(area: QAbstractScrollArea) -> None:
-    """Give a scroll area thin scroll bars on the ground of its content. Before anything connects to them."""
+def use_thin_scroll_bars(area: QAbstractScrollArea, ground: QPalette.ColorRole | None = None) -> None:
+    """Give a scroll area thin scroll bars on `ground` (None: its viewport's). Before anything connects."""
     for orientation, setter in (
         (Qt.Orientation.Vertical, area.setVerticalScrollBar),
         (Qt.Orientation.Horizontal, area.setHorizontalScrollBar),
     ):
         bar = ThinScrollBar(orientation, area)
-        bar.setBackgroundRole(area.viewport().backgroundRole())
+        bar.setBackgroundRole(ground if ground is not None else area.viewport().backgroundRole())
         setter(bar)

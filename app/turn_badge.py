@@ -13,6 +13,8 @@ class TurnBadge:
 
     status: TurnStatus
     seconds: float | None = None
+    needs_you: bool = False
+    """It waits for the user's answer."""
 
     @property
     def time_text(self) -> str:

@@ -7,7 +7,6 @@ from PySide6.QtCore import (
     QModelIndex,
     QObject,
     QPersistentModelIndex,
-    QPoint,
     QRect,
     QRectF,
     QSize,
@@ -32,7 +31,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.builder import words
+from app.builder import mime, words
 from app.builder.agent_pool_model import PROBLEM_ROLE, AgentFilter, AgentPoolModel, agent_at
 from app.builder.agent_preview import AgentPreview
 from app.builder.form import OutlinedField
@@ -175,7 +174,7 @@ class AgentTree(QTreeView):
         drag.setMimeData(self.model().mimeData(indexes))
         row = self.visualRect(indexes[0])
         drag.setPixmap(self.viewport().grab(row))
-        drag.setHotSpot(QPoint(MARGIN, row.height() // 2))
+        drag.setHotSpot(mime.BELOW_THE_POINTER)
         drag.exec(Qt.DropAction.CopyAction)
 
     @Slot(QModelIndex)

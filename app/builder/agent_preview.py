@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from PySide6.QtCore import QSize, Qt, QUrl
 from PySide6.QtGui import (
     QFont,
@@ -32,6 +34,15 @@ def _small() -> QFont:
     return small
 
 
+def _breakable(text: str) -> str:
+    """Text that a narrow label can break anywhere sensible: long names have no spaces."""
+    return re.sub(r"(\S{14}|[_/.-](?=\S))(?=\S)", "\\1\u200b", text) if len(text) > _SURELY_FITS else text
+
+
+_SURELY_FITS = 22
+"""Characters that fit the narrowest preview."""
+
+
 class SealedBrowser(QTextBrowser):
     """Rendered Markdown that loads no image, style or file, whatever the text asks for."""
 
@@ -56,6 +67,7 @@ class AgentPreview(QWidget):
         super().__init__(parent)
         self.title = QLabel(self)
         self.title.setFont(font(bold=True))
+        self.title.setWordWrap(True)
         self.title.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.summary = QLabel(self)
         self.summary.setWordWrap(True)
@@ -88,14 +100,14 @@ class AgentPreview(QWidget):
             self.summary.setText(shown.message)
             self.text.setPlainText(shown.text())
             return
-        self.title.setText(shown.name)
+        self.title.setText(_breakable(shown.name))
         powers = (
             self.tr("may complete the loop") if shown.may_complete else self.tr("cannot complete the loop")
         )
         parts = [shown.role, shown.backend or "", shown.model or "", powers]
         if shown.timeout:
             parts.append(words.duration(shown.timeout))
-        self.summary.setText(" · ".join(part for part in parts if part))
+        self.summary.setText(_breakable(" · ".join(part for part in parts if part)))
         source = shown.prompt[:LONGEST]
         if shown.description:
             source = f"{shown.description}\n\n{source}"

@@ -28,6 +28,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.scroll_bar import use_thin_scroll_bars
 from app.theme import TextSize, font, is_appearance_event, paint_icon, theme
 from core.problems import Problem, Severity
 
@@ -136,6 +137,7 @@ class ProblemList(QWidget):
         self.list.setModel(self._items)
         self.list.setItemDelegate(_ProblemDelegate(self.list))
         self.list.setFrameShape(QFrame.Shape.NoFrame)
+        use_thin_scroll_bars(self.list, self.backgroundRole())
         self.list.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.list.setResizeMode(QListView.ResizeMode.Adjust)
         self.list.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)

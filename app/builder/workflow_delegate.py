@@ -244,7 +244,7 @@ class WorkflowDelegate(QStyledItemDelegate):
 
     def _paint_badge(self, painter: QPainter, body: QRect, right: int, badge: TurnBadge) -> int:
         colors = theme()
-        color = colors.status_color(badge.status)
+        color = colors.color("failed") if badge.needs_you else colors.status_color(badge.status)
         if badge.status is TurnStatus.WAITING:
             return _right_text(
                 painter, body, right, words.STATUS[badge.status], _small(), colors.color("quiet")
@@ -252,10 +252,12 @@ class WorkflowDelegate(QStyledItemDelegate):
         digits = font(tabular=True)
         digits.setPixelSize(12)
         text = badge.time_text or words.STATUS[badge.status]
-        tone = colors.color("failed") if badge.status is TurnStatus.FAILED else colors.color("quiet")
+        is_loud = badge.needs_you or badge.status is TurnStatus.FAILED
+        tone = colors.color("failed") if is_loud else colors.color("quiet")
         left = _right_text(painter, body, right, text, digits, tone)
         box = QRectF(left - ICON - 6, body.center().y() - ICON / 2 + 1, ICON, ICON)
-        paint_icon(painter, STATUS_ICONS[badge.status], box, color)
+        name = "circle-alert" if badge.needs_you else STATUS_ICONS[badge.status]
+        paint_icon(painter, name, box, color)
         return left - ICON - 6
 
     # --- drag ------------------------------------------------------------------------------------------

@@ -21,13 +21,14 @@ class WorkflowPage(FormPage):
     def __init__(self, document: WorkflowDocument, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._document = document
-        self.merge_rules = MergeRules(self.body)
-        self.merge_rules.changed_to.connect(self._set_merge)
         self._add_end()
         self._add_turns()
         self._add_places()
         self._add_opencode()
         self.section(self.tr("When two agents write the same"))
+        # Last, so that Tab comes to it last.
+        self.merge_rules = MergeRules(self.body)
+        self.merge_rules.changed_to.connect(self._set_merge)
         self.add_widget(self.merge_rules)
         self.refresh()
 

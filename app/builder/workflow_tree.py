@@ -28,6 +28,7 @@ from PySide6.QtGui import (
     QKeyEvent,
     QMouseEvent,
     QPainter,
+    QPalette,
     QPixmap,
     QResizeEvent,
 )
@@ -75,7 +76,7 @@ class WorkflowTree(QTreeView):
         self.setExpandsOnDoubleClick(False)
         self.setUniformRowHeights(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
-        use_thin_scroll_bars(self)
+        use_thin_scroll_bars(self, QPalette.ColorRole.Window)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
@@ -291,9 +292,8 @@ class WorkflowTree(QTreeView):
         indexes = [self._model.index_of(node_id) for node_id in ids]
         drag = QDrag(self)
         drag.setMimeData(self._model.mimeData(indexes))
-        pixmap, hot_spot = self._lifted_row(indexes[0])
-        drag.setPixmap(pixmap)
-        drag.setHotSpot(hot_spot)
+        drag.setPixmap(self._lifted_row(indexes[0]))
+        drag.setHotSpot(mime.BELOW_THE_POINTER)
         self._delegate.lifted = {*ids}
         self.viewport().update()
         try:
@@ -302,11 +302,8 @@ class WorkflowTree(QTreeView):
             self._delegate.lifted = ()
             self._end_drag()
 
-    def _lifted_row(self, index: QModelIndex) -> tuple[QPixmap, QPoint]:
-        body = self.anatomy.boxes(index, self.visualRect(index)).body
-        pixmap = self.viewport().grab(body)
-        at = self.viewport().mapFromGlobal(self.cursor().pos()) - body.topLeft()
-        return pixmap, at if QRect(QPoint(), body.size()).contains(at) else QPoint(12, body.height() // 2)
+    def _lifted_row(self, index: QModelIndex) -> QPixmap:
+        return self.viewport().grab(self.anatomy.boxes(index, self.visualRect(index)).body)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802
         self._consider(event)

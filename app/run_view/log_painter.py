@@ -24,7 +24,7 @@ from app.run_view.log_rows import Row
 from app.theme import GRID, mono_font, theme
 
 MARGIN = 3 * GRID
-_NAME_CHARACTERS = 16
+_NAME_CHARACTERS = 12
 _NAME_TOKENS = ("accent", "other", "succeeded", "text", "quiet")
 
 

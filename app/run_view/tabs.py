@@ -70,6 +70,8 @@ class RunTabs(QWidget):
         self._tabs: list[str] = []
         self._closed: set[str] = set()
         self._statuses: dict[str, TurnStatus] = {}
+        self._asking: set[str] = set()
+        """Turns that wait for the user's answer."""
         self._views: dict[str, LogView] = {}
         """By turn id; the last looked at is last."""
         self._now = 0.0
@@ -147,6 +149,7 @@ class RunTabs(QWidget):
         self._tabs.clear()
         self._closed.clear()
         self._statuses.clear()
+        self._asking.clear()
         self.follow_button.setChecked(True)
         self.overview.set_source(Path(progress.folder) / "overview.log" if progress.folder else None)
         self.state_tab.show_state(None, ())
@@ -169,9 +172,11 @@ class RunTabs(QWidget):
         for turn in new:
             self._add_tab(turn)
         for turn in self._progress.turns.values():
-            if self._statuses.get(turn.id) is turn.status:
+            asks = bool(turn.question)
+            if self._statuses.get(turn.id) is turn.status and (turn.id in self._asking) is asks:
                 continue
             self._statuses[turn.id] = turn.status
+            self._asking.add(turn.id) if asks else self._asking.discard(turn.id)
             self._dress(turn)
             if turn.status is TurnStatus.RUNNING and started is None:
                 started = turn
@@ -215,8 +220,12 @@ class RunTabs(QWidget):
         if turn.id not in self._tabs:
             return
         index = self._tabs.index(turn.id)
-        self.bar.setTabIcon(index, icon(STATUS_ICONS[turn.status], STATUS_TOKENS[turn.status]))
-        words = self.tr("{0}, {1}").format(turn.title, status_words(turn.status, self))
+        state = status_words(turn.status, self)
+        shape, token = STATUS_ICONS[turn.status], STATUS_TOKENS[turn.status]
+        if turn.question:
+            shape, token, state = "circle-alert", "failed", self.tr("needs your answer")
+        self.bar.setTabIcon(index, icon(shape, token))
+        words = self.tr("{0}, {1}").format(turn.title, state)
         self.bar.setTabToolTip(index, f"{words}\n{turn.message}" if turn.message else words)
         self.bar.setAccessibleTabName(index, words)
 
