@@ -418,6 +418,30 @@ def test_keeping_ones_own_version_counts_as_unsaved(opened: Opened) -> None:
     assert opened.document.settings.name == "audit"
 
 
+def test_saving_does_not_replace_what_another_program_wrote_without_a_question(opened: Opened) -> None:
+    opened.edit()
+    write_workflow(opened.path, name="changed")
+    opened.qtbot.waitUntil(lambda: bool(opened.notice(DISK)))
+    others = opened.path.read_bytes()
+    opened.window.files.save()
+    question = opened.window.files.question
+    assert question is not None
+    assert opened.path.read_bytes() == others
+    next(button for button in question.buttons() if button.text() == "Replace it").click()
+    assert b'"audit"' in opened.path.read_bytes()
+    assert not opened.document.is_modified
+
+
+def test_a_workflow_whose_file_was_deleted_is_not_closed_without_a_question(opened: Opened) -> None:
+    opened.path.unlink()
+    opened.qtbot.waitUntil(lambda: bool(opened.notice(DISK)))
+    opened.window.close()
+    question = opened.window.files.question
+    assert question is not None
+    assert not opened.closed
+    next(button for button in question.buttons() if button.text() == "Cancel").click()
+
+
 def test_a_reload_waits_until_the_run_has_ended(opened: Opened) -> None:
     opened.run()
     write_workflow(opened.path, name="changed")

@@ -195,6 +195,18 @@ def test_of_a_very_long_answer_the_end_is_kept_in_whole_characters(piece: int) -
     assert TEXT_LIMIT - 4 < len(text.encode()) <= TEXT_LIMIT
 
 
+def test_an_update_that_is_larger_than_what_is_kept_is_said_to_be_too_large() -> None:
+    reader = CommandReader()
+    reader.feed(b'<state_update>{"payload": {"x": "')
+    for _ in range(TEXT_LIMIT // 65536 + 2):
+        reader.feed(b"y" * 65536)
+    reader.feed(b'"}}</state_update>\n')
+    reader.finish()
+    failure = reader.judge(0, None, "").failure
+    assert failure is not None
+    assert "longer than 8 MiB" in failure.message
+
+
 def test_a_program_that_prints_nothing_has_an_empty_answer(tmp_path: Path) -> None:
     events, verdict = run(python("pass"), tmp_path)
     assert events == []
