@@ -27,6 +27,11 @@ _COMMANDS = ("gui", "run", "validate", "schema", "agents")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run OpenLoop with these arguments (default: those of the process). Gives the exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        Path.cwd()
+    except OSError:
+        _complain("The current folder does not exist any more. Change to another one and try again.")
+        return EXIT_USAGE
     _mend_streams()
     try:
         code = _obey(words)

@@ -18,7 +18,7 @@ from core.events import Event, RunFinished, RunStatus, StopKind
 from core.executor import ThreadExecutor
 from core.plan import RunPlan
 from core.planning import RunOverrides, plan_run
-from core.problems import Problem, UserFileError
+from core.problems import Problem, Severity, UserFileError
 from core.run_folders import library_of, workdir_of
 from core.workflow_file import load_workflow
 
@@ -53,7 +53,9 @@ def run_headless(
         plan = plan_run(file, library, overrides, known_backends=backend_names())
     except UserFileError as error:
         # The first thing that is wrong was enough to give up; the user wants to know all of them.
-        return _refuse(check_path(path, backend_names(), workdir) or error.problems)
+        known = check_path(path, backend_names(), workdir)
+        errors_known = any(problem.severity is Severity.ERROR for problem in known)
+        return _refuse(known if errors_known else [*known, *error.problems])
     for warning in file.warnings:
         sys.stderr.write(f"warning: {one_line(warning.text())}\n")
     if plan.on_missing_state == "ask":

@@ -161,7 +161,7 @@ class Workflow(_Model):
     """Runs once, after the loop: names of agents, groups, or both mixed."""
     end_state_condition: str = DEFAULT_CONDITION
     """An expression that says when the loop is done, such as payload.get('score', 0) >= 90."""
-    max_loops: int = Field(default=DEFAULT_MAX_LOOPS, ge=1)
+    max_loops: int = Field(default=DEFAULT_MAX_LOOPS, ge=1, le=1_000_000)
     """How many passes over the loop's groups a run may make."""
     max_parallel_agents: int | None = Field(default=None, ge=1)
     """How many agents may run at the same time; null: the number of processors."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import stat
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
@@ -65,9 +66,11 @@ MOST_BYTES = 16 * 2**20
 def read_text(path: Path) -> str:
     """The text of a UTF-8 file, with or without a byte order mark. Raises UserFileError."""
     try:
-        size = path.stat().st_size
-        if size > MOST_BYTES:
-            raise UserFileError([_too_large(path, size)])
+        status = path.stat()
+        if stat.S_ISREG(status.st_mode) and status.st_size > MOST_BYTES:
+            raise UserFileError([_too_large(path, status.st_size)])
+        if stat.S_ISCHR(status.st_mode) or stat.S_ISFIFO(status.st_mode) or stat.S_ISSOCK(status.st_mode):
+            raise UserFileError([Problem("This is a device, not a file.", file=path)])
         data = path.read_bytes()
     except OSError as error:
         raise UserFileError([_unreadable(path, error)]) from error

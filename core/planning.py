@@ -80,6 +80,9 @@ def plan_run(
 def _refuse_unspeakable(*paths: Path | None) -> None:
     """Raise UserFileError for a path that is no text: neither a prompt nor the journal could name it."""
     for path in paths:
+        if "\0" in str(path or ""):
+            message = f"The name of a folder or file has a NUL character: {str(path)!r}."
+            raise UserFileError([Problem(message, suggestion="Choose another name.")])
         try:
             str(path or "").encode()
         except UnicodeEncodeError:

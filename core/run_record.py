@@ -127,7 +127,8 @@ class RunRecord:
         # Where the disk refuses, the ending says so already; what can still be written is.
         with contextlib.suppress(OSError):
             self.note(finished.message, kinds.get(finished.status, Kind.WARNING))
-        with contextlib.suppress(OSError):
+        # A state that is no JSON (numbers beyond 64 bits) must not cost the run its end.
+        with contextlib.suppress(OSError, TypeError):
             (self.folder / STATE_NAME).write_bytes(state.to_json())
         try:
             self.publish(finished)

@@ -248,8 +248,9 @@ class TurnLoop:
             StopCause.GROUP_TIMEOUT: f"{label} was stopped because its group ran out of time.",
             StopCause.BUDGET: f"{label} was not tried again because the budget is used up.",
         }
-        status = TurnStatus.STOPPED
-        return TurnResult(self.ref, status, None, messages[cause], f"agent_error:{label}")
+        # An agent is not to blame for its group's time.
+        reason = "group_timeout" if cause is StopCause.GROUP_TIMEOUT else f"agent_error:{label}"
+        return TurnResult(self.ref, TurnStatus.STOPPED, None, messages[cause], reason)
 
 
 def missing_state_words(label: str, outcome: NoState) -> str:

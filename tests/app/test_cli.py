@@ -307,3 +307,18 @@ def test_everything_but_the_window_works_without_qt_and_without_a_display(shop: 
         assert "Traceback" not in done.stderr
     assert "no Qt here" in done.stderr
     assert "`openloop run` works without" in done.stderr
+
+
+def test_names_that_no_system_takes_and_numbers_beyond_reason_are_refused(tmp_path: Path) -> None:
+    shop = Workshop(tmp_path)
+    shop.agent("vera", role="auditor", is_complete=True)
+    for keys, says in (
+        ({"log_dir": "x\u0000y"}, "NUL"),
+        ({"max_loops": 10**23}, "max_loops"),
+    ):
+        done = openloop("run", shop.file({"loop_agents": ["vera"], **keys}), cwd=tmp_path)
+        assert done.returncode == 2
+        assert says in done.stderr
+        assert "Traceback" not in done.stderr
+    if sys.platform != "win32":
+        assert openloop("validate", "/dev/zero", cwd=tmp_path).returncode == 2
