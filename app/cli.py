@@ -10,18 +10,19 @@ import io
 import os
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from app.cli_parser import COMMANDS, parser
 from app.headless_text import one_line
 
 if TYPE_CHECKING:
     from core.agent import AgentDefinition
+    from core.planning import RunOverrides
 
 EXIT_OK, EXIT_ENDED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
 """What a command tells the shell: completed; ended otherwise; usage or invalid file; Ctrl+C."""
-
-_COMMANDS = ("gui", "run", "validate", "schema", "agents")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -49,11 +50,10 @@ def _obey(words: list[str]) -> int:
     if words and _is_mistyped(words[0]):
         return _explain_mistyped(words[0])
     # `openloop audit.json` opens the window with the file.
-    if not words or (words[0] not in _COMMANDS and words[0] not in ("-h", "--help", "--version")):
+    if not words or (words[0] not in COMMANDS and words[0] not in ("-h", "--help", "--version")):
         words.insert(0, "gui")
-    options = _parser().parse_args(words)
-    command: Callable[[argparse.Namespace], int] = options.command
-    return command(options)
+    options = parser().parse_args(words)
+    return _DO[options.command](options)
 
 
 def _mend_streams() -> None:
@@ -85,7 +85,7 @@ def _lose_output(error: OSError) -> int:
 
 def _is_mistyped(word: str) -> bool:
     """Whether this is neither a command nor an option nor something like a file."""
-    if word in _COMMANDS or word.startswith("-"):
+    if word in COMMANDS or word.startswith("-"):
         return False
     path = Path(word)
     return path.name == word and not path.suffix and not path.exists()
@@ -94,83 +94,9 @@ def _is_mistyped(word: str) -> bool:
 def _explain_mistyped(word: str) -> int:
     from core.findings import did_you_mean
 
-    advice = did_you_mean(word, _COMMANDS) or "See openloop --help."
+    advice = did_you_mean(word, COMMANDS) or "See openloop --help."
     _complain(f"openloop: There is no command and no file called {word}. {advice}")
     return EXIT_USAGE
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="openloop",
-        description="Build workflows of coding agents, run them, and watch every agent live.",
-        epilog="Without a command the window opens.",
-    )
-    parser.add_argument("--version", action=_Version)
-    commands = parser.add_subparsers(metavar="command")
-
-    gui = commands.add_parser("gui", help="open the window (default)")
-    gui.add_argument("workflow", nargs="?", type=Path, help="workflow file to open; default: an example")
-    gui.add_argument("--theme", choices=("system", "light", "dark"), help="how the window looks")
-    gui.set_defaults(command=_gui)
-
-    run = commands.add_parser(
-        "run",
-        help="run a workflow without a window",
-        epilog="Ends with 0 when the run completed, 1 when it ended otherwise, 2 when it could not start, "
-        "130 when it was interrupted.",
-    )
-    run.add_argument("workflow", type=Path, help="workflow file")
-    run.add_argument(
-        "--workdir",
-        type=Path,
-        metavar="FOLDER",
-        help="folder that the agents work in; default: the workflow's, else the current one",
-    )
-    run.add_argument(
-        "--log-dir", type=Path, metavar="FOLDER", help="folder of the run folders; default: .openloop there"
-    )
-    run.add_argument("--max-loops", type=_count, metavar="N", help="passes over the loop at most")
-    run.add_argument("--max-parallel", type=_count, metavar="N", help="agents at the same time at most")
-    run.add_argument("--json", action="store_true", help="print one JSON event a line")
-    run.set_defaults(command=_run)
-
-    validate = commands.add_parser("validate", help="tell every problem of workflow files")
-    validate.add_argument("workflow", nargs="+", type=Path, help="workflow file")
-    validate.add_argument(
-        "--workdir", type=Path, metavar="FOLDER", help="folder that the agents would work in"
-    )
-    validate.set_defaults(command=_validate)
-
-    schema = commands.add_parser("schema", help="print the JSON Schema of workflow files")
-    schema.set_defaults(command=_schema)
-
-    agents = commands.add_parser("agents", help="list the agents that a workflow may use")
-    agents.add_argument("workflow", nargs="?", type=Path, help="workflow file; default: the current folder's")
-    agents.set_defaults(command=_agents)
-    return parser
-
-
-class _Version(argparse.Action):
-    """Looks the version up only when it is asked for: that costs more than all the rest."""
-
-    def __init__(self, option_strings: Sequence[str], dest: str) -> None:
-        super().__init__(option_strings, dest, nargs=0, help="print the version")
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from core.version import own_version
-
-        _say(f"openloop {own_version()}")
-        parser.exit()
-
-
-def _count(text: str) -> int:
-    try:
-        number = int(text)
-    except ValueError:
-        number = 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, not {text}")
-    return number
 
 
 def _say(text: str) -> None:
@@ -210,14 +136,88 @@ def _may_show_windows() -> bool:
 def _run(options: argparse.Namespace) -> int:
     from app.headless import run_headless
 
+    given = _given(options)
+    if given is None:
+        return EXIT_USAGE
     return run_headless(
-        options.workflow,
-        workdir=options.workdir,
-        log_dir=options.log_dir,
-        max_loops=options.max_loops,
-        max_parallel=options.max_parallel,
-        as_json=options.json,
+        options.workflow, _overrides(options), given=given, trust=options.trust, as_json=options.json
     )
+
+
+def _resume(options: argparse.Namespace) -> int:
+    from app.headless import resume_headless
+    from core.state import MergeRule
+
+    overrides = _overrides(options)
+    for text in options.merge:
+        path, sign, rule = text.partition("=")
+        if not sign or rule not in list(MergeRule):
+            _complain(f"openloop: --merge {text}: write PATH=RULE; the rules are {', '.join(MergeRule)}.")
+            return EXIT_USAGE
+        overrides = replace(overrides, merge={**overrides.merge, path: MergeRule(rule)})
+    return resume_headless(options.run, overrides, trust=options.trust, as_json=options.json)
+
+
+def _runs(options: argparse.Namespace) -> int:
+    from app.runs_command import print_runs
+
+    return print_runs(options.workflow, options.workdir, options.log_dir, as_json=options.json)
+
+
+def _config(options: argparse.Namespace) -> int:
+    from app.config_command import print_config
+
+    given = _given(options)
+    if given is None:
+        return EXIT_USAGE
+    return print_config(options.workflow, _overrides(options), given, as_json=options.json)
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    from app.doctor_command import print_findings
+
+    return print_findings(options.workflow, options.workdir, options.log_dir, as_json=options.json)
+
+
+def _overrides(options: argparse.Namespace) -> RunOverrides:
+    from core.planning import RunOverrides
+
+    def said(name: str) -> Any:
+        return getattr(options, name, None)
+
+    return RunOverrides(
+        workdir=said("workdir"),
+        log_dir=said("log_dir"),
+        max_loops=said("max_loops"),
+        max_parallel=said("max_parallel"),
+        max_cost_usd=said("max_cost"),
+        max_cost_usd_per_group=said("max_cost_per_group"),
+        max_tokens=said("max_tokens"),
+        retries=said("retries"),
+        agent_timeout=said("agent_timeout"),
+        group_timeout=said("group_timeout"),
+    )
+
+
+_FLAGS = {
+    "backend": "backend",
+    "model": "opencode_defaults.model",
+    "agent": "opencode_defaults.agent",
+    "variant": "opencode_defaults.variant",
+}
+"""Options that are settings, by their keys."""
+
+
+def _given(options: argparse.Namespace) -> dict[str, str] | None:
+    """The settings of the command line, by key; None: one is not written as it must be, and it was said."""
+    given = {key: value for name, key in _FLAGS.items() if (value := getattr(options, name)) is not None}
+    for text in options.set:
+        key, sign, value = text.partition("=")
+        if not sign or not key.strip():
+            _complain(f"openloop: --set {text}: write KEY=VALUE, such as --set retries=2.")
+            return None
+        given[key.strip()] = value
+    return given
 
 
 def _validate(options: argparse.Namespace) -> int:
@@ -274,3 +274,16 @@ def _agents(options: argparse.Namespace) -> int:
 def _facts(agent: AgentDefinition) -> str:
     facts = [agent.role or "no role", agent.backend or "opencode"]
     return " · ".join([*facts, "may complete"] if agent.may_complete else facts)
+
+
+_DO: dict[str, Callable[[argparse.Namespace], int]] = {
+    "gui": _gui,
+    "run": _run,
+    "resume": _resume,
+    "runs": _runs,
+    "validate": _validate,
+    "config": _config,
+    "doctor": _doctor,
+    "schema": _schema,
+    "agents": _agents,
+}

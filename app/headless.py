@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
@@ -17,9 +18,9 @@ from core.engine import Engine, RunRefused
 from core.events import Event, RunFinished, RunStatus, StopKind
 from core.executor import ThreadExecutor
 from core.plan import RunPlan
-from core.planning import RunOverrides, plan_run
+from core.planning import RunOverrides
+from core.preparing import prepare_run
 from core.problems import Problem, Severity, UserFileError
-from core.run_folders import library_of, workdir_of
 from core.workflow_file import load_workflow
 
 SPARE_THREADS = 4
@@ -38,26 +39,30 @@ class Display(Protocol):
 
 def run_headless(
     path: Path,
+    overrides: RunOverrides | None = None,
     *,
-    workdir: Path | None,
-    log_dir: Path | None,
-    max_loops: int | None,
-    max_parallel: int | None,
-    as_json: bool,
+    given: Mapping[str, str] | None = None,
+    trust: bool = False,
+    as_json: bool = False,
 ) -> int:
-    """Run a workflow file and show it on the terminal. Gives the exit code (app.cli, EXIT_*)."""
+    """Run a workflow file and show it on the terminal. Gives the exit code (app.cli, EXIT_*).
+
+    `given`: settings of the command line, by key. `trust`: commands that the files bring along may run.
+    """
+    overrides = overrides or RunOverrides()
     try:
         file = load_workflow(path)
-        library = library_of(file, workdir or workdir_of(file))
-        overrides = RunOverrides(workdir, log_dir, max_loops, max_parallel)
-        plan = plan_run(file, library, overrides, known_backends=backend_names())
+        prepared = prepare_run(
+            file, overrides, environ=os.environ, given=given, known_backends=backend_names()
+        )
     except UserFileError as error:
         # The first thing that is wrong was enough to give up; the user wants to know all of them.
-        known = check_path(path, backend_names(), workdir)
+        known = check_path(path, backend_names(), overrides.workdir)
         errors_known = any(problem.severity is Severity.ERROR for problem in known)
         return _refuse(known if errors_known else [*known, *error.problems])
-    for warning in file.warnings:
+    for warning in (*file.warnings, *prepared.warnings):
         sys.stderr.write(f"warning: {one_line(warning.text())}\n")
+    plan = prepared.plan
     if plan.on_missing_state == "ask":
         # Nobody is there to be asked.
         plan = replace(plan, on_missing_state="abort")

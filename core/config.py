@@ -20,9 +20,12 @@ OnParallelError: TypeAlias = Literal["abort", "continue"]
 OnMissingState: TypeAlias = Literal["ask", "continue", "abort"]
 Isolation: TypeAlias = Literal["shared", "worktree"]
 MergeStrategy: TypeAlias = Literal["sequential", "git-merge"]
+WhenReached: TypeAlias = Literal["stop", "finish"]
 
 DEFAULT_AGENT_TIMEOUT = 1800.0
 """Seconds (DESIGN, workflow policies)."""
+DEFAULT_IDLE_WARNING = 120.0
+"""Seconds; agents that think or build are silent for a minute without anything being wrong."""
 DEFAULT_MAX_LOOPS = 10
 DEFAULT_CONDITION = "is_complete == True"
 
@@ -129,6 +132,8 @@ class Budget(_Model):
     """US dollars that one group may cost each time it runs."""
     max_tokens: int | None = Field(default=None, ge=0)
     """Tokens that a run may use, of all kinds together."""
+    when_reached: WhenReached = "stop"
+    """At a cap nothing new starts. stop: agents at work are ended, too; finish: they may finish."""
 
 
 class OpencodeDefaults(_Model):
@@ -169,6 +174,8 @@ class Workflow(_Model):
     """Seconds that an agent may take; 0: no limit."""
     agent_idle_timeout: float = Field(default=0.0, ge=0)
     """Seconds that an agent may print nothing before it is stopped; 0: no limit, silence is only shown."""
+    agent_idle_warning: float = Field(default=DEFAULT_IDLE_WARNING, ge=0)
+    """Seconds that an agent may print nothing before a warning says so; 0: no warning."""
     on_parallel_error: OnParallelError = "abort"
     """When an agent of a parallel group fails: abort stops the others and ends the run; continue goes on."""
     retries: int = Field(default=0, ge=0)
@@ -194,7 +201,7 @@ class Workflow(_Model):
     workdir: str | None = None
     """Folder the agents work in, relative to this file; null: the current one (in the window, the file's)."""
     init_script: str | None = None
-    """Command that prepares the working folder (kept, not run yet)."""
+    """Command for the system's shell that prepares the working folder, run once before the first agent."""
     log_dir: str | None = None
     """Folder of the run folders, relative to the working folder; null: .openloop in it."""
     opencode_defaults: OpencodeDefaults = Field(default_factory=OpencodeDefaults)

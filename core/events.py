@@ -65,6 +65,32 @@ class RunStarted:
     pid: int = 0
     version: str = ""
     max_loops: int = 0
+    resumed: bool = False
+    """The run was begun before, and goes on here."""
+
+
+@dataclass(frozen=True, slots=True)
+class InitScriptStarted:
+    """The workflow's `init_script` runs, before the first agent. It is a process like an agent's."""
+
+    type: Literal["init_script_started"] = "init_script_started"
+    journaled: ClassVar[bool] = True
+    time: float = 0.0
+    command: str = ""
+    pid: int = 0
+    pid_started: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class InitScriptFinished:
+    """The `init_script` and everything it started are gone. `problem` empty: it ended well."""
+
+    type: Literal["init_script_finished"] = "init_script_finished"
+    journaled: ClassVar[bool] = True
+    time: float = 0.0
+    exit_code: int | None = None
+    seconds: float = 0.0
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +205,8 @@ class AttemptFinished:
     signal: int | None = None
     left_behind: int = 0
     problem: str = ""
+    late_bytes: int = 0
+    """Bytes of its output that came after it was told to end: kept and marked, never merged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,6 +288,29 @@ class StopRequested:
 
 
 @dataclass(frozen=True, slots=True)
+class RunPaused:
+    """The run waits as a whole: what failed would fail for every agent (a quota, a lost login).
+
+    Nothing new starts until `Engine.proceed()`; what is at work goes on to its end. `turn`: who met it.
+    """
+
+    type: Literal["run_paused"] = "run_paused"
+    journaled: ClassVar[bool] = True
+    time: float = 0.0
+    turn: str = ""
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunContinued:
+    """A paused run goes on."""
+
+    type: Literal["run_continued"] = "run_continued"
+    journaled: ClassVar[bool] = True
+    time: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class RunFinished:
     """The run is over and nothing of it is alive. `message` says how and why, in a sentence."""
 
@@ -315,6 +366,8 @@ class QuestionAsked:
 
 Event: TypeAlias = (
     RunStarted
+    | InitScriptStarted
+    | InitScriptFinished
     | PhaseStarted
     | IterationStarted
     | GroupStarted
@@ -329,6 +382,8 @@ Event: TypeAlias = (
     | Merged
     | ConditionChecked
     | StopRequested
+    | RunPaused
+    | RunContinued
     | RunFinished
     | StateChanged
     | TurnActivity

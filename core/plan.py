@@ -34,6 +34,8 @@ class PlannedTurn:
     timeout: float
     """Seconds from the start of a process; 0: no limit. So is `idle_timeout`, from its last output."""
     idle_timeout: float = 0.0
+    idle_warning: float = 0.0
+    """Seconds of silence after which a warning says so; 0: none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,9 @@ class RunPlan:
     max_prompt_bytes: int | None
     opencode_defaults: OpencodeDefaults
     initial_payload: JsonObject
+    init_script: str | None = None
+    pause_on_provider_failure: bool = True
+    """A failure that every agent of the provider would meet pauses the run; False: it ends it, resumable."""
 
     def groups(self, phase: Phase) -> tuple[PlannedGroup, ...]:
         """The groups of a phase, in order."""

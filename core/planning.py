@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import resources
@@ -13,7 +13,7 @@ from core.config import AgentEntry, AgentGroup, Workflow, WorkflowFile
 from core.plan import Place, PlannedGroup, PlannedTurn, RunPlan
 from core.problems import Problem, Severity, UserFileError
 from core.run_folders import log_dir_of, workdir_of
-from core.state import Phase
+from core.state import MergeRule, Phase
 from core.workflow_file import dump_workflow
 
 DEFAULT_BACKEND = "opencode"
@@ -27,6 +27,15 @@ class RunOverrides:
     log_dir: Path | None = None
     max_loops: int | None = None
     max_parallel: int | None = None
+    max_cost_usd: float | None = None
+    max_cost_usd_per_group: float | None = None
+    max_tokens: int | None = None
+    retries: int | None = None
+    agent_timeout: float | None = None
+    """Seconds for every agent, whatever it says itself; 0: no limit. So is `group_timeout` for groups."""
+    group_timeout: float | None = None
+    merge: Mapping[str, MergeRule] = field(default_factory=dict)
+    """Merge rules by path that win over the workflow's and the groups'."""
 
 
 def plan_run(
@@ -54,7 +63,7 @@ def plan_run(
     workflow = _overridden(file.workflow, overrides)
     log_dir = overrides.log_dir.absolute() if overrides.log_dir else log_dir_of(file, workdir)
     _refuse_unspeakable(workdir, log_dir, file.path)
-    planner = _Planner(workflow, library, overrides.max_parallel)
+    planner = _Planner(workflow, library, overrides)
     return RunPlan(
         workflow_name=workflow.name,
         workflow_path=file.path.absolute() if file.path is not None else None,
@@ -74,6 +83,7 @@ def plan_run(
         max_prompt_bytes=workflow.max_prompt_bytes,
         opencode_defaults=workflow.opencode_defaults,
         initial_payload=workflow.initial_payload,
+        init_script=workflow.init_script or None,
     )
 
 
@@ -101,6 +111,15 @@ def _overridden(workflow: Workflow, overrides: RunOverrides) -> Workflow:
         copy.max_loops = overrides.max_loops
     if overrides.max_parallel is not None:
         copy.max_parallel_agents = overrides.max_parallel
+    if overrides.retries is not None:
+        copy.retries = overrides.retries
+    if overrides.agent_timeout is not None:
+        copy.agent_timeout = overrides.agent_timeout
+    for cap in ("max_cost_usd", "max_cost_usd_per_group", "max_tokens"):
+        value = getattr(overrides, cap)
+        if value is not None:
+            setattr(copy.budget, cap, value)
+    copy.merge = {**copy.merge, **overrides.merge}
     return copy
 
 
@@ -115,10 +134,11 @@ def _as_run(workflow: Workflow, file: WorkflowFile, library: AgentLibrary, workd
 
 
 class _Planner:
-    def __init__(self, workflow: Workflow, library: AgentLibrary, max_parallel: int | None) -> None:
+    def __init__(self, workflow: Workflow, library: AgentLibrary, overrides: RunOverrides) -> None:
         self._workflow = workflow
         self._library = library
-        self._cap = max_parallel
+        self._overrides = overrides
+        self._cap = overrides.max_parallel
 
     def phase(self, phase: Phase) -> tuple[PlannedGroup, ...]:
         groups = enumerate(self._workflow.groups(phase))
@@ -131,6 +151,7 @@ class _Planner:
 
     def _group(self, phase: Phase, index: int, group: AgentGroup) -> PlannedGroup:
         workflow = self._workflow
+        overrides = self._overrides
         at_once = group.max_parallel or workflow.parallel_cap
         return PlannedGroup(
             phase=phase,
@@ -139,9 +160,9 @@ class _Planner:
             mode=group.mode,
             turns=self._turns(phase, index, group),
             max_parallel=min(at_once, self._cap) if self._cap is not None else at_once,
-            timeout=group.timeout or None,
+            timeout=(group.timeout if overrides.group_timeout is None else overrides.group_timeout) or None,
             on_error=group.on_parallel_error or workflow.on_parallel_error,
-            merge_rules={**workflow.merge, **(group.merge or {})},
+            merge_rules={**workflow.merge, **(group.merge or {}), **overrides.merge},
         )
 
     def _turns(self, phase: Phase, index: int, group: AgentGroup) -> tuple[PlannedTurn, ...]:
@@ -163,7 +184,7 @@ class _Planner:
         model = entry.model or agent.model
         if model is None and backend == DEFAULT_BACKEND:
             model = workflow.opencode_defaults.model
-        timeouts = (entry.timeout, agent.timeout, workflow.agent_timeout)
+        timeouts = (self._overrides.agent_timeout, entry.timeout, agent.timeout, workflow.agent_timeout)
         return PlannedTurn(
             place=place,
             label=label,
@@ -172,6 +193,7 @@ class _Planner:
             model=model,
             timeout=next(timeout for timeout in timeouts if timeout is not None),
             idle_timeout=workflow.agent_idle_timeout,
+            idle_warning=workflow.agent_idle_warning,
         )
 
 

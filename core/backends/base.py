@@ -13,6 +13,7 @@ from typing import Protocol, TypeAlias
 
 from core.agent import AgentDefinition
 from core.config import OpencodeDefaults
+from core.health import Finding
 from core.problems import Problem
 from core.usage import Usage
 
@@ -100,6 +101,8 @@ class ErrorReported:
     message: str
     detail: str = ""
     transient: bool = False
+    provider_wide: bool = False
+    """Every other turn of this provider would fail alike: a quota, a usage limit, a lost login."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,12 +133,15 @@ class Failure:
 
     `transient`: the same attempt may succeed later and is retried as the workflow says. `before_work`: it
     died before its first request to a model (a start-up race), so a retry is free and always made.
+    `provider_wide`: every other turn of this provider would fail alike (a quota, a usage limit, a lost
+    login): nobody retries it, the run pauses.
     """
 
     message: str
     detail: str = ""
     transient: bool = False
     before_work: bool = False
+    provider_wide: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +186,11 @@ class Backend(Protocol):
 
         Blocking, called on a worker before anything of the run starts.
         """
+
+    def examine(self, workdir: Path) -> list[Finding]:
+        """How this CLI stands on this machine: is it there, where, which version, does it answer, is it
+        logged in where that can be told. Blocking; may run the CLI for some seconds, never raises for
+        what the machine lacks."""
 
     def command(self, order: TurnOrder) -> Command:
         """The process of one attempt. Raises FileNotFoundError when the CLI is not installed."""

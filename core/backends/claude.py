@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 from core.backends.base import (
     Command,
@@ -37,6 +38,7 @@ from core.backends.installed_cli import (
     tool_title,
 )
 from core.backends.ndjson import JsonLines, LineItem
+from core.health import Finding
 from core.json_types import JsonObject, JsonValue
 from core.problems import Problem
 from core.usage import Usage
@@ -281,6 +283,9 @@ class ClaudeBackend:
 
     name = "claude"
     start_cost = True
+
+    def examine(self, workdir: Path) -> list[Finding]:
+        return []
 
     def check(self, orders: Sequence[TurnOrder]) -> list[Problem]:
         """Whether Claude Code is there, and whether the agents' `extra_args` can be used."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import orjson
 
@@ -40,6 +41,7 @@ from core.backends.installed_cli import (
     text_of,
 )
 from core.backends.ndjson import JsonLines, LineItem
+from core.health import Finding
 from core.json_types import JsonObject, JsonValue
 from core.problems import Problem
 from core.usage import Usage
@@ -295,6 +297,9 @@ class CodexBackend:
 
     def __init__(self) -> None:
         self._totals = ThreadTotals()
+
+    def examine(self, workdir: Path) -> list[Finding]:
+        return []
 
     def check(self, orders: Sequence[TurnOrder]) -> list[Problem]:
         """Whether Codex is there, and whether the agents' `extra_args` can be used."""

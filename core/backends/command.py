@@ -11,9 +11,11 @@ import os
 import shlex
 from collections import deque
 from collections.abc import Sequence
+from pathlib import Path
 
 from core.agent import AgentDefinition
 from core.backends.base import Command, Failure, NoiseSeen, OutputEvent, TurnOrder, Verdict
+from core.health import Finding
 from core.parser import CLOSING, OPENING
 from core.problems import Problem, UserFileError
 from core.processes import ProgramNotFound, find_program
@@ -153,6 +155,9 @@ class CommandBackend:
 
     name = "command"
     start_cost = False
+
+    def examine(self, workdir: Path) -> list[Finding]:
+        return []
 
     def check(self, orders: Sequence[TurnOrder]) -> list[Problem]:
         """Agents without a usable command, and programs that are not found; each once."""

@@ -34,6 +34,7 @@ from core.backends.base import (
 )
 from core.backends.ndjson import JsonLines, LineItem
 from core.findings import did_you_mean
+from core.health import Finding
 from core.json_types import JsonObject, JsonValue
 from core.problems import Problem, UserFileError
 from core.usage import Usage
@@ -342,6 +343,9 @@ class DemoBackend:
 
     name = "demo"
     start_cost = False
+
+    def examine(self, workdir: Path) -> list[Finding]:
+        return []
 
     def check(self, orders: Sequence[TurnOrder]) -> list[Problem]:
         """Every wrong key or value under `demo:`, once for each agent."""

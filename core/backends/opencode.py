@@ -16,6 +16,7 @@ import orjson
 from core.backends.base import Command, TurnOrder
 from core.backends.opencode_checks import check_orders
 from core.backends.opencode_reader import OpencodeReader
+from core.health import Finding
 from core.json_types import JsonObject
 from core.jsonc import parse_jsonc
 from core.problems import Problem, UserFileError
@@ -55,6 +56,9 @@ class OpencodeBackend:
 
     name = "opencode"
     start_cost = True
+
+    def examine(self, workdir: Path) -> list[Finding]:
+        return []
 
     def check(self, orders: Sequence[TurnOrder]) -> list[Problem]:
         """Whether opencode is there and knows the agents and models these turns name."""
