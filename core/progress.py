@@ -18,13 +18,17 @@ from core.events import (
     ConditionChecked,
     Event,
     GroupStarted,
+    InitScriptFinished,
+    InitScriptStarted,
     IterationStarted,
     Merged,
     Noted,
     PhaseStarted,
     QuestionAsked,
     RetryScheduled,
+    RunContinued,
     RunFinished,
+    RunPaused,
     RunStarted,
     RunStatus,
     SessionKnown,
@@ -199,6 +203,10 @@ class RunProgress:
     status: RunStatus | None = None
     """How it ended; None: it has not."""
     stopping: StopKind | None = None
+    paused: str = ""
+    """Why the run waits as a whole for the user, in a sentence; empty: it does not."""
+    preparing: str = ""
+    """The `init_script` while it runs."""
     termination_reason: str = ""
     message: str = ""
     turns: dict[str, TurnProgress] = field(default_factory=dict)
@@ -278,6 +286,14 @@ class RunProgress:
                 self._finish(event)
             case StateChanged():
                 self.state = event.state
+            case RunPaused():
+                self.paused = event.message
+            case RunContinued():
+                self.paused = ""
+            case InitScriptStarted():
+                self.preparing = event.command
+            case InitScriptFinished():
+                self.preparing = ""
             case ConditionChecked():
                 pass
             case _:
@@ -297,7 +313,7 @@ class RunProgress:
         if self.started is None:
             self.started = event.time
         self.finished = self.status = self.stopping = None
-        self.termination_reason = self.message = ""
+        self.termination_reason = self.message = self.paused = self.preparing = ""
 
     def _start_group(self, event: GroupStarted) -> None:
         iteration = event.iteration if event.phase == "loop" else 0
@@ -330,6 +346,7 @@ class RunProgress:
         self.termination_reason = event.termination_reason
         self.message = event.message
         self.finished = event.time
+        self.paused = self.preparing = ""
         self._end_open_turns(event.time, "The run ended before it was done.")
 
     def _end_open_turns(self, now: float, message: str) -> None:

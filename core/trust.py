@@ -9,7 +9,7 @@ from core.plan import RunPlan
 
 @dataclass(frozen=True, slots=True)
 class BroughtCommand:
-    """A command that a file makes OpenLoop run. `source`: who brings it, such as `init_script`, `agent lint`."""
+    """A command that a file makes OpenLoop run. `source`: who brings it, such as `agent lint`."""
 
     source: str
     command: str
