@@ -9,11 +9,13 @@ It reads its prompt from standard input up to the end, and prints one JSON objec
 the same agent with the same state always says the same.
 
 The environment variable OPENLOOP_DEMO_SPEED multiplies every pause: 0 does not wait at all, 2 takes twice as
-long. Exit code 75 means a failure that may pass (EX_TEMPFAIL).
+long. Exit code 75 means a failure that may pass (EX_TEMPFAIL), 77 one of all agents of the provider
+(EX_NOPERM).
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
@@ -202,6 +204,11 @@ class Output:
         if self._speed > 0:
             time.sleep(pause * self._speed)
 
+    def rest(self, seconds: float, least: float) -> None:
+        """A pause of its own, at least so many seconds long whatever the speed."""
+        if pause := max(seconds * self._speed, least):
+            time.sleep(pause)
+
     def event(self, kind: str, **fields: object) -> None:
         line = json.dumps({"type": kind, "timestamp": int(time.time() * 1000), **fields}, ensure_ascii=False)
         self.raw(line.encode("utf-8", "replace") + b"\n")
@@ -359,11 +366,27 @@ def ignore_sigterm() -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
 
+def spend(output: Output, order: dict, model: str) -> None:
+    """Steps that say nothing and use tokens."""
+    endless = order["steps"] is None
+    least = 0.02 if endless else 0.0
+    tokens = {"input": order["tokens"], "output": 0, "reasoning": 0, "cache_read": 0, "cache_write": 0}
+    for _ in itertools.count() if endless else range(order["steps"]):
+        output.event("step_start", model=model)
+        output.rest(order["seconds"], least)
+        output.event("step_finish", reason="tool-calls", tokens=tokens, cost=order["cost_usd"])
+
+
 def fail(output: Output, order: dict) -> None:
-    if order["error"] is not None:
-        output.event("error", message=order["error"], transient=order["transient"])
     code = order["exit_code"]
-    raise SystemExit(75 if order["transient"] and order["error"] is None else code)
+    if order["error"] is not None:
+        words = {"transient": order["transient"], "provider_wide": order["provider_wide"]}
+        output.event("error", message=order["error"], **words)
+    elif order["provider_wide"]:
+        code = 77
+    elif order["transient"]:
+        code = 75
+    raise SystemExit(code)
 
 
 # --- the program ----------------------------------------------------------------------------------------
@@ -424,6 +447,8 @@ def perform(agent: dict, prompt: str, output: Output, memory: Memory, *, correct
     output.spread(seconds, sum(map(len, steps)) + len(steps) + 1, agent["name"])
 
     output.event("session", session=facts["session"])
+    if demo["spend"] is not None and not correcting:
+        spend(output, demo["spend"], agent["model"])
     for number, step in enumerate(steps):
         last = number == len(steps) - 1
         output.wait()
@@ -450,6 +475,8 @@ def perform(agent: dict, prompt: str, output: Output, memory: Memory, *, correct
             facts["answers"] += 1
             memory.save()
         finish(output, demo, usage[number], last)
+        if failing is not None and (last or number + 1 == failing["after_steps"]):
+            fail(output, failing)
 
 
 def misbehave(agent: dict, output: Output, failing: dict | None) -> None:
@@ -462,7 +489,7 @@ def misbehave(agent: dict, output: Output, failing: dict | None) -> None:
         flood(output, demo["flood"])
     if demo["hang"]:
         hang()
-    if failing is not None:
+    if failing is not None and not failing["after_steps"]:
         fail(output, failing)
     if demo["crash"]:
         raise RuntimeError("the demo agent was told to crash")

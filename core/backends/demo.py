@@ -42,6 +42,8 @@ from core.usage import Usage
 MODEL = "demo"
 TEMPORARY_FAILURE = 75
 """The exit code that means a failure that may pass (EX_TEMPFAIL of sysexits.h)."""
+PROVIDER_WIDE_FAILURE = 77
+"""The exit code that means that no agent may use the provider any more (EX_NOPERM)."""
 _LONGEST_ARGUMENT = 24_000
 """Characters; a whole command line of Windows may have 32,767."""
 
@@ -64,17 +66,36 @@ class DemoUsage(_Orders):
 
 
 class DemoFailure(_Orders):
-    """End with an exit code, after the first step. `fail: 3` is short for `fail: {exit_code: 3}`."""
+    """End with an exit code, in the first step. `fail: 3` is short for `fail: {exit_code: 3}`."""
 
     exit_code: int = Field(default=1, ge=0, le=255)
     error: str | None = None
     """Text of an error event before the end; with `exit_code: 0` it alone is the failure."""
     transient: bool = False
     """Worth a retry. Without an error event the exit code is then 75."""
+    provider_wide: bool = False
+    """Every other agent would fail alike, as with a quota that is used up. Never transient. Without an error
+    event the exit code is then 77."""
     first: int | None = Field(default=None, ge=0)
     """Only the first so many attempts of a turn fail."""
     silent: bool = False
     """Fail before any output."""
+    after_steps: int = Field(default=0, ge=0)
+    """Fail only when so many steps have ended and told what they used; at the latest after the last one,
+    which has the answer."""
+
+
+class DemoSpending(_Orders):
+    """Steps before the answer that use tokens and money, such as those of an agent that goes on and on."""
+
+    steps: int | None = Field(default=None, ge=1)
+    """How many; None: without end."""
+    seconds: float = Field(default=0.05, ge=0)
+    """How long one takes; OPENLOOP_DEMO_SPEED multiplies it. Without end, a step takes at least 20 ms."""
+    tokens: int = Field(default=1000, ge=0)
+    """Tokens that each reads."""
+    cost_usd: float | None = Field(default=None, ge=0)
+    """Cost of each; None: its price is not known."""
 
 
 class DemoFlood(_Orders):
@@ -128,6 +149,7 @@ class DemoOrders(_Orders):
     """Cost of one attempt, spread over its steps."""
     no_price: bool = False
     """Report tokens, but no cost."""
+    spend: Annotated[DemoSpending | None, _short_for("steps", int)] = None
     stop_reason: str | None = None
     """Why the last step ended; `length` is a model that was cut off."""
     stderr: tuple[str, ...] = ()
@@ -204,6 +226,7 @@ def _problem(agent: AgentDefinition, keys: tuple[str, ...], kind: str, message: 
 _BELOW: Mapping[str, type[_Orders]] = {
     "usage": DemoUsage,
     "fail": DemoFailure,
+    "spend": DemoSpending,
     "flood": DemoFlood,
     "bad_update": DemoBadUpdate,
     "leave_child": DemoChild,
@@ -248,7 +271,12 @@ class DemoReader:
     def _failure(self, exit_code: int | None, signal: int | None, stderr_tail: str) -> Failure | None:
         if self._error is not None:
             detail = "\n".join(filter(None, (self._error.detail, stderr_tail)))
-            return Failure(self._error.message, detail, transient=self._error.transient)
+            return Failure(
+                self._error.message,
+                detail,
+                transient=self._error.transient,
+                provider_wide=self._error.provider_wide,
+            )
         if exit_code is None:
             how = f"by signal {signal}" if signal is not None else "in an unknown way"
             return Failure(f"The demo agent was ended {how}.", stderr_tail)
@@ -257,6 +285,7 @@ class DemoReader:
                 f"The demo agent failed with exit code {exit_code}.",
                 stderr_tail,
                 transient=exit_code == TEMPORARY_FAILURE,
+                provider_wide=exit_code == PROVIDER_WIDE_FAILURE,
             )
         if self._stop_reason in (None, "tool-calls"):
             return Failure("The demo agent's output ends in the middle of its work.", stderr_tail)
@@ -314,8 +343,12 @@ def _step_finished(line: JsonObject) -> StepFinished:
 
 
 def _error(line: JsonObject) -> ErrorReported:
+    provider_wide = line.get("provider_wide") is True
     return ErrorReported(
-        _text(line, "message"), _text(line, "detail"), transient=line.get("transient") is True
+        _text(line, "message"),
+        _text(line, "detail"),
+        transient=line.get("transient") is True and not provider_wide,
+        provider_wide=provider_wide,
     )
 
 

@@ -143,6 +143,11 @@ def running(who: AgentDefinition, folder: Path) -> Iterator[subprocess.Popen[byt
         process.wait(10)
 
 
+def total_usage(attempt: Attempt) -> Usage:
+    finished = (event for event in attempt.events if isinstance(event, StepFinished))
+    return sum((event.usage for event in finished), Usage())
+
+
 def wait_for(what: Path, has: bytes, process: subprocess.Popen[bytes]) -> None:
     deadline = time.monotonic() + 20
     while has not in (what.read_bytes() if what.exists() else b""):
@@ -323,6 +328,77 @@ def test_only_the_first_attempts_of_a_turn_fail(tmp_path: Path) -> None:
     assert [run(who, tmp_path).exit_code for _ in range(4)] == [9, 9, 0, 0]
 
 
+@pytest.mark.parametrize(
+    ("orders", "code"),
+    [({"exit_code": 0, "error": "The quota is used up."}, 0), ({"exit_code": 3}, 77), ({"silent": True}, 77)],
+)
+def test_a_provider_wide_failure_is_not_transient_and_passes_after_its_first_attempts(
+    tmp_path: Path, orders: dict[str, JsonValue], code: int
+) -> None:
+    """Pain 22: what the pause of a run is tried with."""
+    who = agent(fail={**orders, "provider_wide": True, "transient": True, "first": 1})
+    attempt = run(who, tmp_path)
+    assert attempt.exit_code == code
+    assert attempt.verdict.failure is not None
+    assert attempt.verdict.failure.provider_wide
+    assert not attempt.verdict.failure.transient
+    for event in attempt.of(ErrorReported):
+        assert isinstance(event, ErrorReported)
+        assert (event.message, event.provider_wide, event.transient) == (orders["error"], True, False)
+    assert run(who, tmp_path).verdict.failure is None
+
+
+@pytest.mark.parametrize(("after", "steps"), [(0, 0), (1, 1), (3, 3), (9, 4)])
+def test_a_failed_attempt_has_told_what_its_steps_used(tmp_path: Path, after: int, steps: int) -> None:
+    """Pain 24: failed attempts cost, too."""
+    failing = {"exit_code": 3, "after_steps": after}
+    attempt = run(agent(steps=4, cost_usd=0.4, fail=failing), tmp_path)
+    assert attempt.exit_code == 3
+    used = total_usage(attempt)
+    assert used.cost_usd == (pytest.approx(0.1 * steps) if steps else None)
+    assert len(attempt.of(StepFinished)) == steps
+
+
+def test_spending_goes_on_step_by_step_before_the_answer(tmp_path: Path) -> None:
+    """Pain 24: what budgets are tried with."""
+    attempt = run(agent(spend={"steps": 10, "tokens": 50, "cost_usd": 0.25}, usage={}, cost_usd=0), tmp_path)
+    used = total_usage(attempt)
+    assert (used.total_tokens, used.cost_usd) == (500, 2.5)
+    assert attempt.update
+
+
+def test_spending_at_an_unknown_price_tells_tokens_only(tmp_path: Path) -> None:
+    """Pain 24: unknown is not 0."""
+    used = total_usage(run(agent(spend=3, no_price=True), tmp_path))
+    assert used.total_tokens > 3000
+    assert used.cost_usd is None
+
+
+def test_an_agent_that_spends_without_end_goes_on_until_it_is_ended(tmp_path: Path) -> None:
+    """Pain 24: an agent whose every step costs, and that never answers."""
+    with running(agent(spend={"cost_usd": 0.01}), tmp_path) as process:
+        wait_for(tmp_path / "stdout.log", b'"step_finish"', process)
+        seen = (tmp_path / "stdout.log").stat().st_size
+        deadline = time.monotonic() + 20
+        while (tmp_path / "stdout.log").stat().st_size < seen + 2000:
+            assert time.monotonic() < deadline
+            time.sleep(0.005)
+        assert process.poll() is None
+
+
+def test_spending_can_end_in_a_hang(tmp_path: Path) -> None:
+    """Pain 24: exactly so much is spent, then the turn is still there to be ended."""
+    with running(agent(spend={"steps": 2, "cost_usd": 1}, hang=True), tmp_path) as process:
+        wait_for(tmp_path / "stdout.log", b'"step_start", "timestamp"', process)
+        deadline = time.monotonic() + 20
+        while (tmp_path / "stdout.log").read_bytes().count(b'"step_start"') < 3:
+            assert time.monotonic() < deadline
+            time.sleep(0.005)
+        events, _ = read_all((tmp_path / "stdout.log").read_bytes())
+        assert sum(isinstance(event, StepFinished) for event in events) == 2
+        assert process.poll() is None
+
+
 def test_a_crash_leaves_a_traceback(tmp_path: Path) -> None:
     attempt = run(agent(crash=True), tmp_path)
     assert attempt.exit_code == 1
@@ -491,6 +567,7 @@ def test_a_child_that_is_left_behind_lives_on_until_it_is_ended(tmp_path: Path, 
         ({"secnds": 3}, "demo.secnds", "Did you mean seconds?"),
         ({"fail": {"exitcode": 3}}, "demo.fail.exitcode", "Did you mean exit_code?"),
         ({"fail": True}, "demo.fail", "keys and values"),
+        ({"spend": {"cost": 3}}, "demo.spend.cost", "cost_usd"),
         ({"bad_update": "fence"}, "demo.bad_update.kind", "'fenced'"),
         ({"seconds": -1}, "demo.seconds", "greater than or equal to 0"),
         ({"steps": "many"}, "demo.steps", "valid integer"),
