@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Coroutine, Sequence
 from functools import partial
 from pathlib import Path
@@ -19,6 +20,7 @@ from core.problems import Problem, UserFileError
 
 if TYPE_CHECKING:
     from core.engine import Answer, Engine
+    from core.preparing import PreparedRun
 
 SPARE_THREADS = 4
 READ_PAUSE = 0.005
@@ -31,12 +33,17 @@ class RunController(QObject):
     """Runs one workflow at a time.
 
     Signals: `events(object)`: list[Event] in order; `running_changed(bool)`; `refused(object)`: list[Problem]
-    when a run could not begin. All in the window's thread.
+    when a run could not begin; `warned(object)`: list[Problem] that keep no run from going on;
+    `trust_asked(object)`: the tuple[BroughtCommand, ...] of files that the user must `allow` before anything
+    is started; `trust_answered(bool)`: it is settled. All in the window's thread.
     """
 
     events = Signal(object)
     running_changed = Signal(bool)
     refused = Signal(object)
+    warned = Signal(object)
+    trust_asked = Signal(object)
+    trust_answered = Signal(bool)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -45,6 +52,7 @@ class RunController(QObject):
         self._running = False
         self._stop_wish: StopKind | None = None
         self._folder: Path | None = None
+        self._trust: asyncio.Future[bool] | None = None
         # The loop keeps only weak references to tasks.
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -71,6 +79,7 @@ class RunController(QObject):
     def stop(self, kind: StopKind) -> None:
         """Stop after the running agents, or now."""
         self._stop_wish = kind
+        self.allow(False)
         if self._engine is not None:
             self._engine.stop(kind)
 
@@ -84,6 +93,11 @@ class RunController(QObject):
         if self._engine is not None:
             self._engine.answer(turn, answer)
 
+    def allow(self, allowed: bool) -> None:
+        """Answer `trust_asked`; without a question nothing happens."""
+        if self._trust is not None and not self._trust.done():
+            self._trust.set_result(allowed)
+
     def wait_for_workers(self) -> None:
         """Block until the pool is idle; for the end of the application, when no run goes on."""
         self._executor.wait()
@@ -91,18 +105,22 @@ class RunController(QObject):
     async def _run(self, file: WorkflowFile, library: AgentLibrary, default_workdir: Path | None) -> None:
         # Not before a run: the window opens without the engine, and sooner.
         from core.engine import Engine, RunRefused
-        from core.planning import plan_run
+        from core.preparing import prepare_run
 
         try:
-            plan = await self._executor.call(
+            prepared = await self._executor.call(
                 partial(
-                    plan_run,
+                    prepare_run,
                     file,
-                    library,
+                    environ=os.environ,
+                    library=library,
                     known_backends=backend_names(),
                     default_workdir=default_workdir,
                 )
             )
+            if not await self._may_run(prepared):
+                return
+            plan = prepared.plan
             self._executor.ensure_threads(plan.most_at_once + SPARE_THREADS)
             self._engine = Engine(
                 plan, self._executor, backend, self._pass_on, read_pause=READ_PAUSE, nice=NICE
@@ -118,6 +136,34 @@ class RunController(QObject):
             self._engine = None
             self._running = False
             self.running_changed.emit(False)
+
+    async def _may_run(self, prepared: PreparedRun) -> bool:
+        """Whether the user allows the commands that the run's files bring, now or before."""
+        from core.trust_store import TrustStore
+
+        store = TrustStore()
+        trust = await self._executor.call(partial(store.judge, prepared.commands))
+        self._warn((*prepared.warnings, *trust.warnings))
+        if not trust.unknown:
+            return True
+        if self._stop_wish is not None:
+            return False
+        self._trust = asyncio.get_running_loop().create_future()
+        try:
+            self.trust_asked.emit(trust.unknown)
+            allowed = await self._trust
+        finally:
+            self._trust = None
+        self.trust_answered.emit(allowed)
+        if allowed:
+            self._warn(
+                await self._executor.call(partial(store.remember, trust.unknown, prepared.plan.workflow_path))
+            )
+        return allowed
+
+    def _warn(self, problems: Sequence[Problem]) -> None:
+        if problems:
+            self.warned.emit(list(problems))
 
     def _pass_on(self, events: Sequence[Event]) -> None:
         if self._folder is None and self._engine is not None:

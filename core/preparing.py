@@ -50,4 +50,4 @@ def prepare_run(
         known_backends=known_backends,
         default_workdir=default_workdir,
     )
-    return PreparedRun(plan, brought_commands(plan), effective.warnings)
+    return PreparedRun(plan, brought_commands(plan, effective.settings), effective.warnings)
