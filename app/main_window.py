@@ -41,6 +41,7 @@ from app.run_view.status_line import StatusLine
 from app.settings_store import SettingsStore
 from app.theme import Appearance, Scheme, is_appearance_event
 from app.top_bar import TopBar
+from app.trust_question import TrustQuestion
 from app.turn_badge import TurnBadge
 from app.window_actions import WindowActions
 from core.agent import AgentLibrary
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
 SIZES = (224, 372, 684)
 RUN = "run"
 """Name of the notice that says why a run did not start."""
+RUN_WARNINGS = "run warnings"
 
 
 class MainWindow(QMainWindow):
@@ -94,6 +96,7 @@ class MainWindow(QMainWindow):
         self.settings_panel = SettingsPanel(document, self)
         self.right = RightSide(self.settings_panel, self._store, self)
         self.run = RunSession(controller, document, self)
+        self.trust = TrustQuestion(controller, self)
         self.status = StatusLine(self)
         self.status.show_backend(backend_text)
         self._arrange()
@@ -158,6 +161,9 @@ class MainWindow(QMainWindow):
         run.ticked.connect(self._show_time)
         run.running_changed.connect(self._running_changed)
         run.needs_user.connect(self._call_user)
+        self._controller.trust_asked.connect(self._call_user)
+        self._controller.trust_answered.connect(self._trust_answered)
+        self._controller.warned.connect(self._warned)
         document.path_changed.connect(self._show_title)
         document.modified_changed.connect(self._show_title)
         document.changed.connect(self._document_changed)
@@ -301,6 +307,7 @@ class MainWindow(QMainWindow):
     @Slot()
     def _starting(self) -> None:
         self.notices.dismiss(RUN)
+        self.notices.dismiss(RUN_WARNINGS)
         self.status.show_starting()
 
     @Slot(object)
@@ -313,6 +320,20 @@ class MainWindow(QMainWindow):
             text = self.tr("This workflow cannot run yet, for {0} reasons:").format(count)
         show = NoticeAction(self.tr("Show"), lambda: self._show_place(problems[0]), stays=True)
         self.notices.tell(RUN, Notice(text, Tone.ERROR, problem_lines(problems), (show,)))
+
+    @Slot(object)
+    def _warned(self, problems: Sequence[Problem]) -> None:
+        lines = tuple(problem.text() for problem in problems)
+        older = self.notices.bar(RUN_WARNINGS)
+        if older is not None:
+            lines = (*older.notice.lines, *lines)
+        text = self.tr("Before the run begins:")
+        self.notices.tell(RUN_WARNINGS, Notice(text, Tone.WARNING, lines))
+
+    @Slot(bool)
+    def _trust_answered(self, allowed: bool) -> None:
+        if not allowed:
+            self.status.say(self.tr("Nothing was run: you did not allow its commands."))
 
     def _show_place(self, problem: Problem) -> None:
         """Go to the place of a problem: an agent or group, else the settings of the workflow."""

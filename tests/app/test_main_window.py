@@ -60,6 +60,9 @@ class ScriptedController(QObject):
     events = Signal(object)
     running_changed = Signal(bool)
     refused = Signal(object)
+    warned = Signal(object)
+    trust_asked = Signal(object)
+    trust_answered = Signal(bool)
 
     def __init__(self) -> None:
         super().__init__()

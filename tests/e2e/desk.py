@@ -327,13 +327,17 @@ class Desk:
         return self.window.progress
 
     def run(self) -> None:
-        """Click Run, and wait until the run has begun."""
+        """Click Run, allow the commands that the files bring, and wait until the run has begun."""
         runs = len([event for event in self.events if event.type == "run_started"])
         self.click(self.window.top_bar.run_button)
-        self.until(
-            lambda: len([event for event in self.events if event.type == "run_started"]) > runs,
-            "the run never began",
-        )
+
+        def began() -> bool:
+            asked = self.window.trust.dialog
+            if asked is not None and asked.isVisible():
+                self.click(asked.allow_button)
+            return len([event for event in self.events if event.type == "run_started"]) > runs
+
+        self.until(began, "the run never began")
 
     def run_to_end(self) -> RunFinished:
         """Click Run, wait for the end, and give it."""
