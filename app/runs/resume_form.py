@@ -1,0 +1,297 @@
+"""What a run may have otherwise when it goes on: a few fields, and the button that resumes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QPalette, QResizeEvent
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from app.builder import values
+from app.builder.form import FIELD_HEIGHT, Choice, ChoiceRow, Row, TextRow
+from app.buttons import Button, ButtonLook
+from app.runs.entry import RunEntry, RunLimits
+from app.runs.wishes import CAPS, Limit, Wishes, conflicting_path, ended_by, objection
+from app.runs.words import rule_words
+from app.theme import font
+from core.progress import cost_words, dollar_words
+from core.state import MergeRule
+
+LABEL_WIDTH, FIELD_WIDTH, NARROW = 130, 150, 460
+_ROLES = {False: QPalette.ColorRole.PlaceholderText, True: QPalette.ColorRole.BrightText}
+"""Quiet, or vermillion: what needs the user."""
+
+
+class ResumeForm(QWidget):
+    """Fields for one run. `compact`: only those that matter to how this run ended.
+
+    `bottom` has the button and says why it is off. It stands below the fields, or where it is put.
+
+    Signals: `resume_requested(Path, RunOverrides)`.
+    """
+
+    resume_requested = Signal(object, object)
+
+    def __init__(self, parent: QWidget | None = None, *, compact: bool = False) -> None:
+        super().__init__(parent)
+        self._compact = compact
+        self._entry: RunEntry | None = None
+        self._wishes = Wishes(RunLimits())
+        self._blocked = ""
+        self._narrow = False
+        self._shown: list[Limit] = []
+        """The fields that are offered, from top to bottom."""
+        self.rows: dict[Limit, Row] = {}
+        self._grid = QGridLayout()
+        self._grid.setHorizontalSpacing(12)
+        self._grid.setVerticalSpacing(0)
+        self._grid.setColumnStretch(2, 1)
+        self._make_rows()
+        self.bottom = QWidget(self)
+        self.resume_button = Button(self.tr("Resume"), ButtonLook.FILLED, "play", self.bottom)
+        self.resume_button.clicked.connect(self.resume)
+        self.why_not = QLabel(self.bottom)
+        self.why_not.setTextFormat(Qt.TextFormat.PlainText)
+        self.why_not.setWordWrap(True)
+        row = QHBoxLayout(self.bottom)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(12)
+        row.addWidget(self.resume_button, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self.why_not, 1, Qt.AlignmentFlag.AlignVCenter)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        layout.addLayout(self._grid)
+        layout.addWidget(self.bottom)
+
+    # --- rows ------------------------------------------------------------------------------------------
+
+    def _make_rows(self) -> None:
+        duration = (values.parse_duration, values.write_duration)
+        self._text(Limit.MAX_LOOPS, self.tr("Loops, at most"), values.parse_required_count, steps=True)
+        self._text(Limit.MAX_COST, self.tr("Budget"), values.parse_money, values.write_money)
+        self._text(
+            Limit.MAX_COST_OF_GROUP, self.tr("Budget of a group"), values.parse_money, values.write_money
+        )
+        self._text(Limit.MAX_TOKENS, self.tr("Tokens, at most"), values.parse_optional_number)
+        rules = [Choice(self.tr("Choose…"), None)]
+        rules += [Choice(rule_words(rule), rule) for rule in MergeRule if rule is not MergeRule.ERROR]
+        self._add(Limit.MERGE_RULE, ChoiceRow(self.tr("What counts"), self, rules))
+        self._text(Limit.AGENT_TIMEOUT, self.tr("Time for an agent"), *duration)
+        self._text(Limit.GROUP_TIMEOUT, self.tr("Time for a group"), *duration)
+        self._text(Limit.RETRIES, self.tr("Try again"), values.parse_number, steps=True)
+
+    def _text(
+        self,
+        limit: Limit,
+        label: str,
+        parse: Callable[[str], object],
+        write: Callable[[object], str] = values.write_plain,
+        *,
+        steps: bool = False,
+    ) -> None:
+        row = TextRow(label, self, parse, write, steps=steps)
+        row.placeholder(lambda: self._placeholder(limit))
+        row.field.returnPressed.connect(self.resume)
+        self._add(limit, row)
+
+    def _add(self, limit: Limit, row: Row) -> None:
+        for label in (row.label, row.note, row.error):
+            # Paths of a state come from agents.
+            label.setTextFormat(Qt.TextFormat.PlainText)
+        row.label.setMinimumHeight(FIELD_HEIGHT)
+        row.label.setWordWrap(True)
+        row.label.setFixedWidth(LABEL_WIDTH)
+        row.control.setFixedWidth(FIELD_WIDTH)
+        row.edited.connect(lambda value: self._wish(limit, value))
+        # An error that the field itself shows keeps the button off too.
+        if isinstance(row, TextRow):
+            row.field.textEdited.connect(self._judge)
+        row.explain(lambda: self._note(limit))
+        self.rows[limit] = row
+        for widget in (row.label, row.control, row.note):
+            widget.hide()
+
+    def _place_rows(self) -> None:
+        """Lay out the fields that are offered; where there is little room the notes go below them."""
+        top = Qt.AlignmentFlag.AlignTop
+        for row in self.rows.values():
+            for widget in (row.label, row.control, row.error, row.note):
+                self._grid.removeWidget(widget)
+        for at in range(self._grid.rowCount()):
+            self._grid.setRowMinimumHeight(at, 0)
+        before: QWidget | None = None
+        for number, limit in enumerate(self._shown):
+            row, at = self.rows[limit], 4 * number
+            self._grid.addWidget(row.label, at, 0, top)
+            self._grid.addWidget(row.control, at, 1, top)
+            self._grid.addWidget(row.error, at + 1, 1, 1, 2)
+            if self._narrow:
+                row.note.setMinimumHeight(0)
+                row.note.setContentsMargins(0, 2, 0, 0)
+                self._grid.addWidget(row.note, at + 2, 1, 1, 2)
+            else:
+                row.note.setMinimumHeight(FIELD_HEIGHT)
+                row.note.setContentsMargins(0, 0, 0, 0)
+                row.note.setAlignment(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
+                self._grid.addWidget(row.note, at, 2, top)
+            self._grid.setRowMinimumHeight(at + 3, 8)
+            if before is not None:
+                QWidget.setTabOrder(before, row.control)
+            before = row.control
+        if before is not None:
+            QWidget.setTabOrder(before, self.resume_button)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        narrow = self.width() < NARROW
+        if narrow != self._narrow:
+            self._narrow = narrow
+            self._place_rows()
+
+    # --- the run ---------------------------------------------------------------------------------------
+
+    @property
+    def wishes(self) -> Wishes:
+        """With what the run would go on."""
+        return self._wishes
+
+    def show_run(self, entry: RunEntry | None) -> None:
+        """Offer another run, or this one as it is now; what was typed for the same run stays."""
+        same = (
+            entry is not None
+            and self._entry is not None
+            and (entry.folder, entry.reason, entry.limits)
+            == (self._entry.folder, self._entry.reason, self._entry.limits)
+        )
+        self._entry = entry
+        if entry is not None and not same:
+            self._wishes = Wishes.proposed(entry)
+        self._refresh(keep=same)
+
+    def set_blocked(self, reason: str) -> None:
+        """Why nothing can be resumed at present; empty: it can."""
+        self._blocked = reason
+        self._judge()
+
+    def _refresh(self, *, keep: bool) -> None:
+        entry = self._entry
+        by = ended_by(entry) if entry is not None else None
+        offered = [limit for limit in Limit if self._is_offered(limit, by)]
+        # What has to be changed comes first.
+        offered.sort(key=lambda limit: limit is not by)
+        shown = offered if entry is not None and entry.resumable else []
+        for limit, row in self.rows.items():
+            for widget in (row.label, row.control, row.note):
+                widget.setVisible(limit in shown)
+            if not keep:
+                row.show_error("")
+                row.show_value(self._wishes.value(limit))
+            row.refresh_note()
+            row.label.setFont(font(bold=limit is by))
+        if shown != self._shown:
+            self._shown = shown
+            self._place_rows()
+        self._judge()
+
+    def _is_offered(self, limit: Limit, by: Limit | None) -> bool:
+        return limit is by if limit is Limit.MERGE_RULE or self._compact else True
+
+    @property
+    def first_field(self) -> QWidget:
+        """Where one would begin: the field that has to be changed, else the button."""
+        by = ended_by(self._entry) if self._entry is not None else None
+        return self.rows[by].control if by is not None else self.resume_button
+
+    def _wish(self, limit: Limit, value: object) -> None:
+        if value is None and limit in (Limit.AGENT_TIMEOUT, Limit.RETRIES, *CAPS):
+            # An empty field: as it was.
+            value = getattr(self._entry.limits, limit.value) if self._entry is not None else None
+        self._wishes = self._wishes.wish(limit, value)
+        self._judge()
+
+    @Slot()
+    def _judge(self) -> None:
+        """Say whether it can go on like this."""
+        entry = self._entry
+        if entry is None:
+            self.resume_button.setEnabled(False)
+            self._say(self._blocked, wrong=False)
+            return
+        wrong = any(row.error.text() for row in self.rows.values())
+        why = self._blocked or objection(entry, self._wishes)
+        self.resume_button.setEnabled(not (why or wrong))
+        by = ended_by(entry)
+        for limit, row in self.rows.items():
+            needed = limit is by and bool(why) and entry.resumable
+            row.label.setForegroundRole(_ROLES[needed])
+        if why or wrong:
+            self._say(why, wrong=bool(why) and not self._blocked and entry.resumable)
+        else:
+            self._say(
+                self.tr("Goes on at {0}. What is done does not run again.").format(entry.next_place),
+                wrong=False,
+            )
+
+    def _say(self, text: str, *, wrong: bool) -> None:
+        self.why_not.setText(text)
+        self.why_not.setForegroundRole(_ROLES[wrong])
+        self.resume_button.setAccessibleDescription(text)
+        self.resume_button.setToolTip("" if self.resume_button.isEnabled() else text)
+
+    @Slot()
+    def resume(self) -> None:
+        """Resume the run, if it can go on like this."""
+        entry = self._entry
+        if entry is not None and self.resume_button.isEnabled():
+            self.resume_requested.emit(entry.folder, self._wishes.overrides(entry))
+
+    # --- words -----------------------------------------------------------------------------------------
+
+    def _placeholder(self, limit: Limit) -> str:
+        entry = self._entry
+        if entry is None:
+            return ""
+        before = getattr(entry.limits, limit.value, None)
+        if limit is Limit.GROUP_TIMEOUT and before is None:
+            return self.tr("as in the workflow")
+        if before is None:
+            return self.tr("none")
+        if limit in (Limit.AGENT_TIMEOUT, Limit.GROUP_TIMEOUT):
+            return values.write_duration(before)
+        return values.write_money(before)
+
+    def _note(self, limit: Limit) -> str:
+        entry = self._entry
+        if entry is None:
+            return ""
+        before = entry.limits
+        match limit:
+            case Limit.MAX_LOOPS:
+                return self.tr("{0} of {1} are used").format(entry.iteration, before.max_loops)
+            case Limit.MAX_COST:
+                return self._spent_of(cost_words(entry.spent), before.max_cost_usd)
+            case Limit.MAX_COST_OF_GROUP:
+                return self._spent_of(cost_words(entry.group_spent), before.max_cost_usd_per_group)
+            case Limit.MAX_TOKENS:
+                used = f"{entry.spent.usage.total_tokens:,}"
+                if before.max_tokens is None:
+                    return self.tr("{0} are used").format(used)
+                return self.tr("{0} of {1} are used").format(used, f"{before.max_tokens:,}")
+            case Limit.MERGE_RULE:
+                return self.tr("where two agents write different values to {0}").format(
+                    conflicting_path(entry)
+                )
+            case Limit.AGENT_TIMEOUT:
+                return self.tr("for every agent, when it is changed")
+            case Limit.GROUP_TIMEOUT:
+                return self.tr("for every group, when it is changed")
+            case Limit.RETRIES:
+                return self.tr("times, after an overload or a broken connection")
+
+    def _spent_of(self, spent: str, cap: float | None) -> str:
+        words = spent or dollar_words(0.0)
+        if cap is None:
+            return self.tr("US dollars; {0} so far").format(words)
+        return self.tr("US dollars; {0} of {1} so far").format(words, dollar_words(cap))

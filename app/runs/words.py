@@ -1,0 +1,131 @@
+"""What is said about recorded runs: sentences and short words a person would use."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication, QDateTime, QLocale
+
+from app.runs.entry import RunEntry
+from core.events import RunStatus
+from core.progress import cost_words
+from core.state import MergeRule
+
+_MINUTE, _HOUR, _DAY = 60, 3600, 86400
+
+
+def tr(text: str) -> str:
+    """A text of this package in the user's language."""
+    return QCoreApplication.translate("runs", text)
+
+
+def moment_words(time: float | None) -> str:
+    """A point in time as the system writes it; empty where it is not known."""
+    if time is None:
+        return ""
+    return QLocale().toString(QDateTime.fromSecsSinceEpoch(int(time)), QLocale.FormatType.ShortFormat)
+
+
+def age_words(time: float | None, now: float) -> str:
+    """How long ago: `just now`, `4 min ago`, `3 h ago`, `2 days ago`; empty where the clock was put back."""
+    if time is None or time > now + _MINUTE:
+        return ""
+    seconds = now - time
+    if seconds < _MINUTE:
+        return tr("just now")
+    if seconds < _HOUR:
+        return tr("{0} min ago").format(int(seconds // _MINUTE))
+    if seconds < _DAY:
+        return tr("{0} h ago").format(int(seconds // _HOUR))
+    days = int(seconds // _DAY)
+    return tr("1 day ago") if days == 1 else tr("{0} days ago").format(days)
+
+
+def ending_words(entry: RunEntry) -> str:
+    """How a run ended, in a few words: `out of budget`, `vera took too long`."""
+    if entry.problem:
+        return tr("cannot be read")
+    if entry.going_on:
+        return tr("goes on")
+    if entry.status is None:
+        return tr("cut off")
+    kind, _, rest = entry.reason.partition(":")
+    who = rest.partition(":")[0]
+    match kind:
+        case "completed":
+            return tr("completed")
+        case "max_loops_reached":
+            return tr("all loops used up")
+        case "stopped":
+            return tr("stopped")
+        case "budget_exceeded":
+            return tr("out of budget")
+        case "timeout":
+            return tr("{0} took too long").format(who)
+        case "group_timeout":
+            return tr("the group {0} took too long").format(who)
+        case "missing_state":
+            return tr("no state update from {0}").format(who)
+        case "merge_conflict":
+            return tr("conflict about {0}").format(rest)
+        case "agent_error":
+            return tr("{0} failed").format(who)
+    return {
+        RunStatus.COMPLETED: tr("completed"),
+        RunStatus.ENDED: tr("ended"),
+        RunStatus.STOPPED: tr("stopped"),
+        RunStatus.FAILED: tr("failed"),
+    }[entry.status]
+
+
+def turns_words(count: int) -> str:
+    """How many turns are done."""
+    if count == 0:
+        return tr("no turn done")
+    return tr("1 turn done") if count == 1 else tr("{0} turns done").format(count)
+
+
+def spent_words(entry: RunEntry) -> str:
+    """What was spent: money, or tokens where no price is known; empty while nothing was."""
+    cost = cost_words(entry.spent)
+    tokens = entry.spent.usage.total_tokens
+    if entry.spent.usage.cost_usd is None and tokens:
+        return tr("{0} tokens, {1}").format(f"{tokens:,}", cost) if cost else tr("{0} tokens").format(tokens)
+    return cost
+
+
+def came_to_words(entry: RunEntry) -> str:
+    """What came of a run: how it ended, what is done, what was spent."""
+    if entry.problem:
+        return ""
+    parts = (ending_words(entry), turns_words(entry.done_turns), spent_words(entry))
+    return " · ".join(part for part in parts if part)
+
+
+def fact_words(entry: RunEntry) -> str:
+    """One line about a run: what came of it, and where it would go on or why it cannot."""
+    if entry.problem:
+        return entry.problem
+    then = entry.obstacle
+    if entry.resumable and entry.next_place:
+        then = tr("goes on at {0}").format(entry.next_place)
+    return " · ".join(part for part in (came_to_words(entry), then) if part)
+
+
+def title_words(entry: RunEntry) -> str:
+    """The name of a run: its workflow, else its folder."""
+    return entry.workflow or entry.run_id
+
+
+def rule_words(rule: MergeRule) -> str:
+    """A merge rule as a choice."""
+    return {
+        MergeRule.LAST: tr("the last listed"),
+        MergeRule.FIRST: tr("the first listed"),
+        MergeRule.APPEND: tr("all, one list after the other"),
+        MergeRule.UNION: tr("all, each once"),
+        MergeRule.SUM: tr("the sum"),
+        MergeRule.MAX: tr("the largest"),
+        MergeRule.MIN: tr("the smallest"),
+        MergeRule.ALL: tr("true if all say so"),
+        MergeRule.ANY: tr("true if any says so"),
+        MergeRule.ERROR: tr("none: end the run"),
+    }[rule]
