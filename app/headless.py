@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -12,15 +13,21 @@ from pathlib import Path
 from typing import Protocol
 
 from app.headless_text import one_line
+from app.headless_trust import may_run
 from core.backends.registry import backend, backend_names
 from core.check import check_path
 from core.engine import Engine, RunRefused
 from core.events import Event, RunFinished, RunStatus, StopKind
 from core.executor import ThreadExecutor
+from core.journal import JOURNAL_NAME
+from core.open_runs import cut_off_runs
 from core.plan import RunPlan
 from core.planning import RunOverrides
-from core.preparing import prepare_run
+from core.preparing import PreparedRun, prepare_run
 from core.problems import Problem, Severity, UserFileError
+from core.recorded_run import RecordedRun, RunUnreadable, read_run
+from core.resuming import prepare_resume
+from core.run_folders import DEFAULT_LOG_FOLDER
 from core.workflow_file import load_workflow
 
 SPARE_THREADS = 4
@@ -29,6 +36,9 @@ SPARE_THREADS = 4
 
 class Display(Protocol):
     """Shows a run while it goes on."""
+
+    def recall(self, events: Sequence[Event]) -> None:
+        """Take in what happened before the run was resumed; that was shown then."""
 
     def show(self, events: Sequence[Event]) -> None:
         """Take in what happened."""
@@ -60,17 +70,64 @@ def run_headless(
         known = check_path(path, backend_names(), overrides.workdir)
         errors_known = any(problem.severity is Severity.ERROR for problem in known)
         return _refuse(known if errors_known else [*known, *error.problems])
-    for warning in (*file.warnings, *prepared.warnings):
-        sys.stderr.write(f"warning: {one_line(warning.text())}\n")
-    plan = prepared.plan
-    if plan.on_missing_state == "ask":
-        # Nobody is there to be asked.
-        plan = replace(plan, on_missing_state="abort")
+    _warn((*file.warnings, *prepared.warnings))
+    return _go(prepared, None, trust=trust, as_json=as_json)
+
+
+def resume_headless(
+    run: Path, overrides: RunOverrides | None = None, *, trust: bool = False, as_json: bool = False
+) -> int:
+    """Go on with a run, named by its folder or by its id. Gives the exit code (app.cli, EXIT_*)."""
+    overrides = overrides or RunOverrides()
+    try:
+        recorded = read_run(find_run(run, overrides))
+        _ask_about_orphans(recorded)
+        prepared = prepare_resume(recorded, overrides, known_backends=backend_names())
+    except RunUnreadable as error:
+        return _refuse([error.problem])
+    except UserFileError as error:
+        return _refuse(error.problems)
+    _warn(prepared.warnings)
+    return _go(prepared, recorded, trust=trust, as_json=as_json)
+
+
+def find_run(run: Path, overrides: RunOverrides) -> Path:
+    """The folder of a run: as it stands, else by its id in the log folder of the working folder."""
+    if (run / JOURNAL_NAME).is_file() or run.name != str(run):
+        return run
+    workdir = overrides.workdir or Path.cwd()
+    here = (overrides.log_dir or workdir / DEFAULT_LOG_FOLDER) / run.name
+    if here.is_dir():
+        return here
+    # A run that was cut off is known by name wherever its folder is.
+    return next((folder for folder in cut_off_runs() if folder.name == run.name), here)
+
+
+def _ask_about_orphans(run: RecordedRun) -> None:
+    """End what is left of the run's earlier life, if whoever sits at the terminal agrees."""
+
+
+def _go(prepared: PreparedRun, recorded: RecordedRun | None, *, trust: bool, as_json: bool) -> int:
+    if not may_run(prepared, trust=trust, workflow=prepared.plan.workflow_name):
+        return 2
+    # Nobody is there to be asked, or to press Resume.
+    plan = replace(
+        prepared.plan,
+        on_missing_state="abort"
+        if prepared.plan.on_missing_state == "ask"
+        else prepared.plan.on_missing_state,
+        pause_on_provider_failure=False,
+    )
     display = _display(plan, as_json)
     try:
-        return asyncio.run(_run(plan, display))
+        return asyncio.run(_run(plan, display, recorded))
     except RunRefused as refusal:
         return _refuse(refusal.problems)
+
+
+def _warn(warnings: Sequence[Problem]) -> None:
+    for warning in warnings:
+        sys.stderr.write(f"warning: {one_line(warning.text())}\n")
 
 
 def _display(plan: RunPlan, as_json: bool) -> Display:
@@ -94,9 +151,11 @@ def _refuse(problems: Sequence[Problem]) -> int:
     return 2
 
 
-async def _run(plan: RunPlan, display: Display) -> int:
+async def _run(plan: RunPlan, display: Display, recorded: RecordedRun | None) -> int:
     executor = ThreadExecutor(plan.most_at_once + SPARE_THREADS)
-    engine = Engine(plan, executor, backend, display.show)
+    if recorded is not None:
+        display.recall(recorded.events)
+    engine = Engine(plan, executor, backend, display.show, recorded=recorded)
     interrupted = False
 
     def interrupt() -> None:
@@ -111,7 +170,27 @@ async def _run(plan: RunPlan, display: Display) -> int:
         restore(interrupted)
         executor.close()
         display.close()
+    if finished.status is not RunStatus.COMPLETED and engine.folder is not None:
+        sys.stderr.write(f"{one_line(resume_words(engine.folder, finished))}\n")
     return _exit_code(finished, interrupted)
+
+
+def resume_words(folder: Path, finished: RunFinished) -> str:
+    """How the run can go on: what to type."""
+    kind, _, what = finished.termination_reason.partition(":")
+    option = {
+        "max_loops_reached": " --max-loops N",
+        "budget_exceeded": {
+            "max_cost_usd": " --max-cost USD",
+            "max_cost_usd_per_group": " --max-cost-per-group USD",
+            "max_tokens": " --max-tokens N",
+        }.get(what, ""),
+        "merge_conflict": f" --merge {what}=RULE",
+        "timeout": " --agent-timeout S",
+        "group_timeout": " --group-timeout S",
+    }.get(kind, "")
+    named = shlex.quote(str(folder)) if sys.platform != "win32" else f'"{folder}"'
+    return f"What is finished is kept. To go on: openloop resume{option} {named}"
 
 
 def _exit_code(finished: RunFinished, interrupted: bool) -> int:

@@ -15,12 +15,16 @@ from core.events import (
     AttemptStarted,
     Event,
     GroupStarted,
+    InitScriptFinished,
+    InitScriptStarted,
     IterationStarted,
     Merged,
     Noted,
     PhaseStarted,
     RetryScheduled,
+    RunContinued,
     RunFinished,
+    RunPaused,
     RunStarted,
     RunStatus,
     StateChanged,
@@ -30,7 +34,7 @@ from core.events import (
     TurnStatus,
 )
 from core.progress import RunProgress, TurnProgress, cost_words, duration_words, quantity_words
-from core.run_record import TURNS_NAME
+from core.run_files import TURNS_NAME
 from core.transcript import summarize_update
 
 
@@ -39,6 +43,9 @@ class JsonLines:
 
     def __init__(self, out: BinaryIO) -> None:
         self._out = out
+
+    def recall(self, events: Sequence[Event]) -> None:
+        pass
 
     def show(self, events: Sequence[Event]) -> None:
         for event in events:
@@ -56,6 +63,9 @@ class PlainLines:
     def __init__(self, out: TextIO) -> None:
         self._out = out
         self._progress = RunProgress()
+
+    def recall(self, events: Sequence[Event]) -> None:
+        self._progress.apply_all(events)
 
     def show(self, events: Sequence[Event]) -> None:
         for event in events:
@@ -78,7 +88,16 @@ def event_words(event: Event, progress: RunProgress) -> str:
 def _words(event: Event, progress: RunProgress) -> str:
     match event:
         case RunStarted():
-            return f"Run {event.run_id} of {event.workflow} started. Its folder: {event.folder}"
+            done = "resumed" if event.resumed else "started"
+            return f"Run {event.run_id} of {event.workflow} {done}. Its folder: {event.folder}"
+        case InitScriptStarted():
+            return f"The init_script runs: {event.command}"
+        case InitScriptFinished():
+            return event.problem or f"The init_script is done after {duration_words(event.seconds)}."
+        case RunPaused():
+            return f"The run is paused. {event.message}"
+        case RunContinued():
+            return "The run goes on."
         case PhaseStarted():
             return f"{event.phase.capitalize()} begins."
         case IterationStarted():

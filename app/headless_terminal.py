@@ -41,6 +41,10 @@ class TerminalDisplay:
         )
         self._live.start()
 
+    def recall(self, events: Sequence[Event]) -> None:
+        with self._lock:
+            self._progress.apply_all(events)
+
     def show(self, events: Sequence[Event]) -> None:
         for event in events:
             with self._lock:

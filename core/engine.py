@@ -29,14 +29,21 @@ from core.events import (
 )
 from core.executor import Executor
 from core.group_modes import MODES
+from core.init_script import InitScript
 from core.journal import JournalError
-from core.plan import RunPlan
+from core.open_runs import RunIsHeld
+from core.plan import PlannedGroup, RunPlan
 from core.problems import Problem, Severity
+from core.recorded_run import RecordedRun
+from core.replay import replay_group
 from core.run_context import Answer, RunContext, RunEnds
+from core.run_files import INIT_NAME
 from core.run_record import RunRecord
 from core.runner import StartError, SupervisorLost
+from core.spending import Spending
 from core.state import WorkflowState
 from core.turn_outcome import StopCause
+from core.usage import Usage
 
 __all__ = ["Answer", "Engine", "RunRefused"]
 
@@ -59,7 +66,8 @@ class _Ending:
 class Engine:
     """One run of a plan. Use it once, from one event loop.
 
-    `on_events` gets batches of events in the loop's thread. `read_pause` and `nice`: see TurnServices.
+    `on_events` gets batches of events in the loop's thread. `recorded`: the run to go on with; None: a new
+    one. `read_pause` and `nice`: see TurnServices.
     """
 
     def __init__(
@@ -69,10 +77,12 @@ class Engine:
         backend_of: Callable[[str], Backend],
         on_events: Callable[[Sequence[Event]], None],
         *,
+        recorded: RecordedRun | None = None,
         read_pause: float = 0.0,
         nice: int = 0,
     ) -> None:
         self.plan = plan
+        self._recorded = recorded
         self._executor = executor
         self._backend_of = backend_of
         self._on_events = on_events
@@ -81,6 +91,7 @@ class Engine:
         self._context: RunContext | None = None
         self._stop_wish: StopKind | None = None
         self._decided = False
+        self._init: InitScript | None = None
         self._watcher_error: Exception | None = None
 
     @property
@@ -112,6 +123,31 @@ class Engine:
         if live is not None:
             live.stop(StopCause.TURN)
 
+    def retry_turn(self, turn: str) -> None:
+        """Try one turn again: one that is at work is ended first, one that waits for its next attempt does
+        not wait any longer, and one that failed is made again while its group still waits for others."""
+        context = self._context
+        if context is None or self._decided or not context.may_begin():
+            return
+        live = context.live.get(turn)
+        again = context.again.pop(turn, None)
+        if live is not None:
+            live.retry()
+        elif again is not None:
+            again()
+
+    def can_retry(self, turn: str) -> bool:
+        """Whether `retry_turn` would do something for this turn."""
+        context = self._context
+        if context is None or self._decided or context.stop is not None or context.ends is not None:
+            return False
+        return turn in context.live or turn in context.again
+
+    def proceed(self) -> None:
+        """Go on with a run that paused itself."""
+        if self._context is not None:
+            self._context.proceed()
+
     def answer(self, turn: str, answer: Answer) -> None:
         """Answer a QuestionAsked; later answers to the same question are not heard."""
         live = self._context.live.get(turn) if self._context is not None else None
@@ -123,6 +159,8 @@ class Engine:
         context.stop = self._stop_wish
         if self._stop_wish is StopKind.NOW:
             context.stop_live(StopCause.RUN)
+            if self._init is not None:
+                self._init.control.stop(StopCause.RUN)
         else:
             context.let_go()
         # A disk that refuses must not keep a stop from being heard; the run meets it by itself.
@@ -142,8 +180,12 @@ class Engine:
             raise RunRefused(problems)
         try:
             record = await self._executor.call(
-                partial(RunRecord.open, self.plan, read_pause=self._read_pause, nice=self._nice)
+                partial(
+                    RunRecord.open, self.plan, self._recorded, read_pause=self._read_pause, nice=self._nice
+                )
             )
+        except RunIsHeld as error:
+            raise RunRefused([Problem(str(error))]) from error
         except OSError as error:
             raise RunRefused([_no_folder_problem(self.plan.log_dir, error)]) from error
         except StartError as error:
@@ -156,7 +198,14 @@ class Engine:
             backend_of=self._backend_of,
             condition=condition,
             state=self._first_state(record.run_id),
+            spending=Spending(self.plan.budget),
+            recorded=self._recorded,
         )
+        earlier = self._recorded
+        if earlier is not None:
+            context.turn_number = earlier.last_number
+            context.spending.run = earlier.usage
+            context.spending.unpriced = earlier.spent.unpriced
         begun = time.time()
         ending = await self._to_the_end(context, problems)
         self._decided = True
@@ -168,8 +217,8 @@ class Engine:
             termination_reason=ending.reason,
             message=ending.message,
             iterations=context.state.iteration,
-            seconds=time.time() - begun,
-            usage=context.spent,
+            seconds=time.time() - begun + (earlier.active_seconds if earlier is not None else 0.0),
+            usage=context.spending.run,
         )
         final = replace(context.state, termination_reason=ending.reason)
         await self._executor.call(partial(record.finish, finished, final))
@@ -180,12 +229,16 @@ class Engine:
 
     async def _to_the_end(self, context: RunContext, warnings: Sequence[Problem]) -> _Ending:
         try:
-            context.publish(context.record.started_event())
+            if self._recorded is not None:
+                context.record.close_cut_off(self._recorded)
+            context.publish(context.record.started_event(resumed=self._recorded is not None))
             for warning in warnings:
                 context.warn(warning.text())
             context.publish(StateChanged(time=time.time(), state=context.state))
             if self._stop_wish is not None:
                 self._hear_stop(context)
+            await self._prepare_folder(context)
+            context.replaying = self._recorded is not None
             return await self._phases(context)
         except RunEnds as end:
             return _Ending(end.status, end.reason, end.message)
@@ -209,6 +262,22 @@ class Engine:
                 "agent_error:OpenLoop",
                 f"OpenLoop itself failed; nothing of the run is alive, and what was finished is kept.{where}",
             )
+
+    async def _prepare_folder(self, context: RunContext) -> None:
+        """Run the `init_script`, once in all lives of the run. Raises RunEnds when it fails."""
+        command = self.plan.init_script
+        if command is None or (self._recorded is not None and self._recorded.init_done):
+            return
+        context.end_if_stopped()
+        folder = context.record.folder / INIT_NAME
+        self._init = InitScript(command, folder, self.plan.init_timeout, context.record.services)
+        try:
+            problem = await self._executor.call(self._init.run)
+        finally:
+            self._init = None
+        context.end_if_stopped()
+        if problem:
+            raise RunEnds(RunStatus.FAILED, "agent_error:init_script", problem)
 
     async def _phases(self, context: RunContext) -> _Ending:
         await self._once(context, "preparation")
@@ -239,8 +308,7 @@ class Engine:
         context.enter("preparation" if phase == "preparation" else "finalization", iteration)
         context.publish(PhaseStarted(time=time.time(), phase=context.state.current_phase))
         for group in groups:
-            context.end_if_stopped()
-            await MODES[group.mode].run(context, group, iteration)
+            await self._group(context, group, iteration)
 
     async def _loop(self, context: RunContext) -> bool:
         """Whether the end condition came to hold; a workflow without a loop has nothing left to wait for."""
@@ -252,10 +320,19 @@ class Engine:
             context.enter("loop", iteration)
             context.publish(IterationStarted(time=time.time(), iteration=iteration))
             for group in self.plan.loop:
-                context.end_if_stopped()
-                if await MODES[group.mode].run(context, group, iteration):
+                if await self._group(context, group, iteration):
                     return True
         return False
+
+    async def _group(self, context: RunContext, group: PlannedGroup, iteration: int) -> bool:
+        """Run a group, or go through what an earlier life of the run made of it."""
+        context.end_if_stopped()
+        if context.replaying:
+            done = await replay_group(context, group, iteration)
+            if done is not None:
+                return done
+            context.go_live(group.phase, iteration)
+        return await MODES[group.mode].run(context, group, iteration)
 
     def _completed_words(self, context: RunContext) -> str:
         iterations = context.state.iteration
@@ -283,8 +360,7 @@ class Engine:
         if context is not None:
             for event in events:
                 if isinstance(event, UsageReported):
-                    context.spent += event.usage
-                    context.group_spent += event.usage
+                    self._count(context, event.usage)
         if self._watcher_error is not None:
             return
         try:
@@ -292,6 +368,11 @@ class Engine:
         except Exception as error:  # noqa: BLE001 - raised again as soon as nothing of the run is alive
             self._watcher_error = error
             self.stop(StopKind.NOW)
+
+    def _count(self, context: RunContext, usage: Usage) -> None:
+        # A disk that refuses the warning is met by the run itself; the costs count all the same.
+        with contextlib.suppress(JournalError):
+            context.spend(usage)
 
     def _check_backends(self) -> list[Problem]:
         """Ask every backend about its turns: is the CLI there, are agents and models known."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Protocol
 
 from core.events import GroupStarted, RunStatus, TurnRef, TurnStatus
@@ -15,7 +17,6 @@ from core.run_context import LiveTurn, RunContext, RunEnds, TurnResult
 from core.state import Contribution, StateUpdate
 from core.turn_loop import TurnLoop, turn_refs
 from core.turn_outcome import StopCause
-from core.usage import Usage
 
 FAILURES_KEY = "_failures"
 """Where the payload tells of agents that failed while their group went on."""
@@ -38,8 +39,7 @@ class SequentialGroup:
         watch = GroupClock(context, group)
         try:
             for ref, planned in zip(refs, group.turns, strict=True):
-                context.end_if_stopped()
-                context.end_if_over_budget()
+                context.end_if_needed()
                 loop = TurnLoop(context, ref, planned, state_json)
                 live = loop.announce()
                 watch.look_after([live])
@@ -61,7 +61,7 @@ class ParallelGroup:
     """All agents at once, up to a cap, from the same bytes; merged when all are done, in listed order."""
 
     async def run(self, context: RunContext, group: PlannedGroup, iteration: int) -> bool:
-        context.end_if_over_budget()
+        context.end_if_needed()
         refs = turn_refs(context, group, iteration)
         state_json = await serialized_state(context)
         announce_group(context, group, iteration, refs, state_json)
@@ -75,7 +75,7 @@ class ParallelGroup:
         watch = GroupClock(context, group)
         watch.look_after(lives)
         try:
-            results, first_failure = await self._all(group, loops, lives)
+            results, first_failure = await self._all(context, group, loops, lives)
         finally:
             watch.cancel()
         self._end_if_needed(context, group, results, first_failure, watch)
@@ -89,28 +89,50 @@ class ParallelGroup:
         return group.phase == "loop" and context.end_condition_holds(iteration)
 
     async def _all(
-        self, group: PlannedGroup, loops: Sequence[TurnLoop], lives: Sequence[LiveTurn]
+        self, context: RunContext, group: PlannedGroup, loops: Sequence[TurnLoop], lives: list[LiveTurn]
     ) -> tuple[list[TurnResult], TurnResult | None]:
         """The results in listed order, and the first failure in time."""
         tasks = [asyncio.create_task(loop.run(live)) for loop, live in zip(loops, lives, strict=True)]
-        first_failure: TurnResult | None = None
+        places = {task: place for place, task in enumerate(tasks)}
+        failures: dict[int, TurnResult] = {}
         error: BaseException | None = None
         # Not asyncio.wait for the first: that costs all that are left, each time.
         ended: asyncio.Queue[asyncio.Task[TurnResult]] = asyncio.Queue()
         for task in tasks:
             task.add_done_callback(ended.put_nowait)
-        for _ in tasks:
-            task = await ended.get()
-            error = error or task.exception()
-            failed = task.exception() is None and task.result().status in _FAILED
-            if failed and first_failure is None:
-                first_failure = task.result()
-            if (failed and group.on_error == "abort") or error is not None:
-                for live in lives:
-                    live.stop(StopCause.SIBLING)
+
+        waiting = len(tasks)
+
+        def make_again(place: int) -> None:
+            nonlocal waiting
+            failures.pop(place, None)
+            loop = replace(loops[place], _retries=0, _restarts=0, _started=0.0)
+            lives[place] = loop.announce()
+            tasks[place] = asyncio.create_task(loop.run(lives[place]))
+            places[tasks[place]] = place
+            tasks[place].add_done_callback(ended.put_nowait)
+            waiting += 1
+
+        try:
+            while waiting:
+                task = await ended.get()
+                waiting -= 1
+                place = places[task]
+                error = error or task.exception()
+                failed = task.exception() is None and task.result().status in _FAILED
+                if failed:
+                    failures[place] = task.result()
+                if (failed and group.on_error == "abort") or error is not None:
+                    for live in lives:
+                        live.stop(StopCause.SIBLING)
+                elif failed:
+                    context.again[loops[place].ref.turn] = partial(make_again, place)
+        finally:
+            for loop in loops:
+                context.again.pop(loop.ref.turn, None)
         if error is not None:
             raise error
-        return [task.result() for task in tasks], first_failure
+        return [task.result() for task in tasks], next(iter(failures.values()), None)
 
     def _end_if_needed(
         self,
@@ -123,8 +145,7 @@ class ParallelGroup:
         succeeded = [result for result in results if result.update is not None]
         if len(succeeded) == len(results):
             return
-        context.end_if_stopped()
-        context.end_if_over_budget()
+        context.end_if_needed()
         if watch.over and (group.on_error == "abort" or not succeeded):
             raise watch.ending()
         if first_failure is not None and (group.on_error == "abort" or not succeeded):
@@ -187,7 +208,7 @@ def announce_group(
     context: RunContext, group: PlannedGroup, iteration: int, refs: tuple[TurnRef, ...], state_json: bytes
 ) -> None:
     """Tell that the group begins; its own budget starts anew."""
-    context.group_spent = Usage()
+    context.spending.begin_group(context.spent_before(ref.turn for ref in refs))
     context.publish(
         GroupStarted(
             time=time.time(),
@@ -208,6 +229,8 @@ def ending_of(context: RunContext, group: PlannedGroup, result: TurnResult, watc
         return RunEnds(RunStatus.STOPPED, "stopped", "The run was stopped. What was finished is kept.")
     if watch.over:
         return watch.ending()
+    if context.ends is not None:
+        return context.ends
     over = context.over_budget()
     if over is not None:
         return over

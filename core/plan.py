@@ -76,6 +76,8 @@ class RunPlan:
     opencode_defaults: OpencodeDefaults
     initial_payload: JsonObject
     init_script: str | None = None
+    init_timeout: float = 0.0
+    """Seconds that the `init_script` may take: those of an agent; 0: no limit."""
     pause_on_provider_failure: bool = True
     """A failure that every agent of the provider would meet pauses the run; False: it ends it, resumable."""
 

@@ -84,6 +84,7 @@ def plan_run(
         opencode_defaults=workflow.opencode_defaults,
         initial_payload=workflow.initial_payload,
         init_script=workflow.init_script or None,
+        init_timeout=workflow.agent_timeout,
     )
 
 

@@ -47,6 +47,13 @@ def find_program(name: str, search_path: str | None, cwd: Path) -> str:
     raise ProgramNotFound(name)
 
 
+def shell_command(text: str) -> tuple[str, ...]:
+    """The argv that has the system's shell run a command line of the user's own."""
+    if sys.platform == "win32":
+        return (os.environ.get("COMSPEC", "cmd.exe"), "/d", "/s", "/c", text)
+    return ("/bin/sh", "-c", text)
+
+
 def start_time(pid: int) -> float | None:
     """When a live process started, in seconds since the epoch; None when it is gone or a zombie."""
     try:

@@ -37,7 +37,6 @@ from core.events import (
     StopRequested,
     TurnActivity,
     TurnFinished,
-    TurnRef,
     TurnStarted,
     TurnStatus,
     UsageReported,
@@ -137,11 +136,10 @@ class TurnProgress:
             return 0.0
         return max(0.0, now - since)
 
-    def begin_again(self, ref: TurnRef) -> None:
-        """The run was resumed and makes this turn again."""
+    def begin_again(self) -> None:
+        """The turn is made again: the run was resumed, or the user asked for it."""
         self.spent_before = self.all_spent
         self.spent = Spent()
-        self.place, self.label, self.agent, self.folder = ref.place, ref.label, ref.agent, ref.folder
         self.status = TurnStatus.WAITING
         self.attempt = self.retries = self.corrections = self.steps = self.output_bytes = 0
         self.attempt_kind = AttemptKind.FIRST
@@ -196,7 +194,15 @@ class RunProgress:
     workdir: str = ""
     max_loops: int = 0
     started: float | None = None
+    """When it began, for the first time."""
     finished: float | None = None
+    lives: int = 0
+    """How often it was begun: once, and once more for each time it was resumed."""
+    seconds_before: float = 0.0
+    """How long it worked before it was resumed the last time."""
+    resumed: float | None = None
+    """When it was resumed the last time."""
+    last_event: float | None = field(default=None, compare=False)
     phase: Phase | None = None
     iteration: int = 0
     """The pass over the loop, counted from 1; 0 before the first."""
@@ -254,7 +260,8 @@ class RunProgress:
         """How long it has taken so far or took."""
         if self.started is None:
             return 0.0
-        return max(0.0, (now if self.finished is None else self.finished) - self.started)
+        begun = self.started if self.resumed is None else self.resumed
+        return self.seconds_before + max(0.0, (now if self.finished is None else self.finished) - begun)
 
     # --- applying --------------------------------------------------------------------------------------
 
@@ -268,6 +275,8 @@ class RunProgress:
         match event:
             case RunStarted():
                 self._start(event)
+                self.last_event = event.time
+                return
             case PhaseStarted():
                 self.phase = event.phase
             case IterationStarted():
@@ -298,8 +307,12 @@ class RunProgress:
                 pass
             case _:
                 turn = self.turns.get(event.turn)
+                if turn is not None and isinstance(event, TurnStarted) and turn.is_over:
+                    # The user had a failed turn made again while its group went on.
+                    turn.begin_again()
                 if turn is not None and not turn.is_over:
                     _apply_to_turn(turn, event)
+        self.last_event = event.time
 
     def _start(self, event: RunStarted) -> None:
         # A resumed run starts a second time; what was at work when it was cut off is not at work any more.
@@ -312,6 +325,12 @@ class RunProgress:
         self.max_loops = event.max_loops
         if self.started is None:
             self.started = event.time
+        else:
+            ended = self.finished if self.finished is not None else self.last_event
+            self.finished = ended
+            self.seconds_before = self.seconds(ended if ended is not None else event.time)
+            self.resumed = event.time
+        self.lives += 1
         self.finished = self.status = self.stopping = None
         self.termination_reason = self.message = self.paused = self.preparing = ""
 
@@ -319,6 +338,12 @@ class RunProgress:
         iteration = event.iteration if event.phase == "loop" else 0
         key = (event.phase, iteration, event.group)
         ids = [ref.turn for ref in event.turns]
+        # A group that is made again merges again, and tells its conflicts again.
+        self.conflicts = [
+            known
+            for known in self.conflicts
+            if (known.phase, known.iteration, known.group) != (event.phase, iteration, event.group)
+        ]
         self.groups[key] = GroupProgress(
             event.phase, iteration, event.group, event.name, event.mode, ids, event.time
         )
@@ -329,7 +354,13 @@ class RunProgress:
                     ref.turn, ref.place, ref.label, ref.agent, ref.folder, iteration
                 )
             elif known.status is not TurnStatus.SUCCEEDED:
-                known.begin_again(ref)
+                known.place, known.label, known.agent, known.folder = (
+                    ref.place,
+                    ref.label,
+                    ref.agent,
+                    ref.folder,
+                )
+                known.begin_again()
             self.latest[ref.place] = ref.turn
 
     def _merge(self, event: Merged) -> None:

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
 
 from core.backends.base import Backend
 from core.condition import Condition, ConditionError
+from core.config import Budget
 from core.events import (
     ConditionChecked,
     Event,
+    IterationStarted,
     Merged,
     Noted,
+    PhaseStarted,
+    RunContinued,
+    RunPaused,
     RunStatus,
     StateChanged,
     StopKind,
@@ -25,13 +30,17 @@ from core.events import (
 from core.executor import Executor
 from core.merge import merge_updates
 from core.plan import PlannedGroup, RunPlan
-from core.progress import dollar_words
+from core.recorded_run import RecordedRun
 from core.run_record import RunRecord
+from core.spending import Spending
 from core.state import Contribution, MergeResult, Phase, StateUpdate, WorkflowState
 from core.transcript import Kind
 from core.turn_control import TurnControl
 from core.turn_outcome import StopCause
 from core.usage import Usage
+
+BUDGET_GRACE = 3.0
+"""Seconds between reaching a cap and stopping the agents at work, where the budget says so."""
 
 
 class Answer(StrEnum):
@@ -72,6 +81,10 @@ class LiveTurn:
 
     control: TurnControl = field(default_factory=TurnControl)
     no_more: asyncio.Event = field(default_factory=asyncio.Event)
+    hurry: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set to end the wait before the next attempt."""
+    waits: bool = False
+    """It waits before its next attempt."""
     answer: asyncio.Future[Answer] | None = None
 
     def stop(self, cause: StopCause) -> None:
@@ -83,6 +96,15 @@ class LiveTurn:
         """Have it wait for nothing any more: no slot, no next attempt, no answer. What works goes on."""
         self.no_more.set()
         self.reply(Answer.ABORT)
+
+    def retry(self) -> None:
+        """Try it again now: what works is ended first, what waits waits no longer."""
+        if self.answer is not None:
+            self.reply(Answer.RETRY)
+        elif self.waits:
+            self.hurry.set()
+        elif not self.no_more.is_set():
+            self.control.stop(StopCause.RETRY)
 
     def reply(self, answer: Answer) -> None:
         """Answer its question, if it asks one."""
@@ -102,19 +124,34 @@ class RunContext:
     state: WorkflowState
     stop: StopKind | None = None
     live: dict[str, LiveTurn] = field(default_factory=dict)
-    spent: Usage = Usage()
-    group_spent: Usage = Usage()
-    """Since the present group began."""
+    spending: Spending = field(default_factory=lambda: Spending(Budget()))
     turn_number: int = 0
+    recorded: RecordedRun | None = None
+    """What an earlier life of this run left; None: it begins."""
+    replaying: bool = False
+    """The run goes through what is recorded already; nothing of that is told a second time."""
+    ends: RunEnds | None = None
+    """How the run has to end as soon as what is at work is done; nothing new starts."""
+    again: dict[str, Callable[[], None]] = field(default_factory=dict)
+    """By turn id: makes a failed turn once more while its group still waits for others."""
+    _open_gate: asyncio.Event | None = None
+    """Set while no turn may begin an attempt: the run is paused."""
+    _over: set[str] = field(default_factory=set)
 
     def publish(self, event: Event) -> None:
         """Journal a small event and pass it on."""
-        self.record.publish(event)
+        if not self.replaying:
+            self.record.publish(event)
 
     def warn(self, message: str, turn: str | None = None) -> None:
         """Tell the user something that does not end the run."""
         self.publish(Noted(time=time.time(), turn=turn, message=message, warning=True))
-        self.record.note(message, Kind.WARNING)
+        self.note(message)
+
+    def note(self, message: str) -> None:
+        """A warning in the overview alone."""
+        if not self.replaying:
+            self.record.note(message, Kind.WARNING)
 
     def stop_live(self, cause: StopCause) -> None:
         """End every turn that is at work or waiting."""
@@ -126,42 +163,114 @@ class RunContext:
         for live in list(self.live.values()):
             live.let_go()
 
+    # --- a run that goes on ------------------------------------------------------------------------------
+
+    def answer_of(self, turn: str) -> StateUpdate | None:
+        """The update of a turn that an earlier life of the run finished; it never runs again."""
+        return self.recorded.answers.get(turn) if self.recorded is not None else None
+
+    def spent_before(self, turns: Iterable[str]) -> Usage:
+        """What these turns used in an earlier life of the run."""
+        return self.recorded.spent_of(turns) if self.recorded is not None else Usage()
+
+    def go_live(self, phase: Phase, iteration: int) -> None:
+        """What comes now was not there before: say where the run stands, and tell everything from here."""
+        if not self.replaying:
+            return
+        self.replaying = False
+        now = time.time()
+        self.publish(StateChanged(time=now, state=self.state))
+        self.publish(PhaseStarted(time=now, phase=phase))
+        if phase == "loop":
+            self.publish(IterationStarted(time=now, iteration=iteration))
+
+    # --- a run that waits --------------------------------------------------------------------------------
+
+    @property
+    def paused(self) -> bool:
+        """Whether nothing may begin until `proceed`."""
+        return self._open_gate is not None
+
+    def pause(self, turn: str, message: str) -> None:
+        """Begin nothing until `proceed`; what is at work goes on to its end."""
+        if self._open_gate is None and self.stop is None:
+            self._open_gate = asyncio.Event()
+            self.publish(RunPaused(time=time.time(), turn=turn, message=message))
+            self.note(f"The run is paused. {message}")
+
+    def proceed(self) -> None:
+        """Let a paused run go on."""
+        gate, self._open_gate = self._open_gate, None
+        if gate is not None:
+            gate.set()
+            self.publish(RunContinued(time=time.time()))
+
+    async def gate(self, live: LiveTurn) -> None:
+        """Wait while the run is paused, unless the turn is not wanted any more."""
+        while self._open_gate is not None and not live.no_more.is_set():
+            await first_of(self._open_gate, live.no_more)
+
+    # --- a run that ends ---------------------------------------------------------------------------------
+
+    def end_soon(self, ending: RunEnds) -> None:
+        """Begin nothing more, and end like this when what is at work is done; the first wish stands."""
+        if self.ends is None:
+            self.ends = ending
+        self.let_go()
+
+    def end_if_needed(self) -> None:
+        """Raise RunEnds when the run is to end before anything else begins."""
+        self.end_if_stopped()
+        if self.ends is not None:
+            raise self.ends
+        over = self.over_budget()
+        if over is not None:
+            raise over
+
     def end_if_stopped(self) -> None:
         """Raise RunEnds when the user wants the run to stop."""
         if self.stop is not None:
             raise RunEnds(RunStatus.STOPPED, "stopped", "The run was stopped. What was finished is kept.")
 
-    def end_if_over_budget(self) -> None:
-        """Raise RunEnds when a cap of the budget is reached."""
-        over = self.over_budget()
-        if over is not None:
-            raise over
+    def may_begin(self) -> bool:
+        """Whether a turn may begin now."""
+        return self.stop is None and self.ends is None and self.over_budget() is None
 
     def over_budget(self) -> RunEnds | None:
         """How the run has to end when a cap is reached; None: there is something left."""
         # Costs that are on their way here count before anything else is decided.
         self.record.deliver()
-        budget = self.plan.budget
-        cost, tokens = self.spent.cost_usd or 0.0, self.spent.total_tokens
-        group_cost = self.group_spent.cost_usd or 0.0
-        run, group = (
-            f"The run has cost {dollar_words(cost)}",
-            f"The group has cost {dollar_words(group_cost)}",
+        cap = self.spending.reached()
+        if cap is None:
+            return None
+        return RunEnds(
+            RunStatus.ENDED,
+            f"budget_exceeded:{cap.name}",
+            f"{cap.spent_words}; the budget allows {cap.limit_words}. "
+            f"Resume the run with a higher {cap.name} to go further.",
         )
-        used = f"The run has used {tokens:,} tokens"
-        caps = (
-            ("max_cost_usd", budget.max_cost_usd, cost, run, dollar_words),
-            ("max_cost_usd_per_group", budget.max_cost_usd_per_group, group_cost, group, dollar_words),
-            ("max_tokens", budget.max_tokens, tokens, used, "{:,}".format),
-        )
-        for name, cap, spent, words, shown in caps:
-            if cap is not None and spent >= cap:
-                return RunEnds(
-                    RunStatus.ENDED,
-                    f"budget_exceeded:{name}",
-                    f"{words}; the budget allows {shown(cap)}. Raise {name} in the workflow to go further.",
-                )
-        return None
+
+    def spend(self, usage: Usage) -> None:
+        """Count what a step used, warn near a cap, and at a cap see to it that the spending ends."""
+        self.spending.add(usage)
+        for words in self.spending.warnings():
+            self.warn(words)
+        cap = self.spending.reached()
+        if cap is None or cap.name in self._over:
+            return
+        self._over.add(cap.name)
+        stops = self.plan.budget.when_reached == "stop"
+        rest = "agents at work are stopped." if stops else "agents at work may finish."
+        self.warn(f"{cap.spent_words}; the budget allows {cap.limit_words}. Nothing new starts, and {rest}")
+        for live in list(self.live.values()):
+            live.control.wind_down(StopCause.BUDGET)
+        if stops:
+            # Who has just made the last step is about to hand in what was paid for.
+            asyncio.get_running_loop().call_later(BUDGET_GRACE, self._stop_spending)
+
+    def _stop_spending(self) -> None:
+        if self.over_budget() is not None:
+            self.stop_live(StopCause.BUDGET)
 
     async def merge(self, group: PlannedGroup, iteration: int, contributions: list[Contribution]) -> None:
         """Make the next state of a group's updates. Raises RunEnds when a rule `error` was broken."""
@@ -184,10 +293,9 @@ class RunContext:
             )
         )
         for conflict in result.conflicts:
-            self.record.note(
+            self.note(
                 f"{conflict.first_writer} and {conflict.second_writer} wrote different values to "
-                f"{conflict.path}; the rule is “{conflict.rule}”.",
-                Kind.WARNING,
+                f"{conflict.path}; the rule is “{conflict.rule}”."
             )
         self.publish(StateChanged(time=time.time(), state=self.state))
         if result.error_path is not None:
@@ -211,3 +319,14 @@ class RunContext:
             holds = False
         self.publish(ConditionChecked(time=time.time(), iteration=iteration, holds=holds))
         return holds
+
+
+async def first_of(*events: asyncio.Event, within: float | None = None) -> bool:
+    """Wait for the first of some events; False when `within` seconds pass before."""
+    waiting = [asyncio.ensure_future(event.wait()) for event in events]
+    try:
+        done, _ = await asyncio.wait(waiting, timeout=within, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for one in waiting:
+            one.cancel()
+    return bool(done)

@@ -4,25 +4,36 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import threading
 import time
 import traceback
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from core.bus import EventBus
-from core.events import Event, RunFinished, RunStarted, RunStatus
+from core.durable_files import replace_file, sync_folder
+from core.events import (
+    Event,
+    RunFinished,
+    RunStarted,
+    RunStatus,
+    TurnFinished,
+    TurnStarted,
+    TurnStatus,
+)
 from core.journal import JOURNAL_NAME, Journal, JournalError
+from core.open_runs import RunLock, mark_closed, mark_open
 from core.plan import RunPlan
+from core.recorded_run import RecordedRun
+from core.run_files import AGENTS_NAME, OVERVIEW_NAME, STATE_NAME, TURNS_NAME, WORKFLOW_NAME
 from core.runner import Supervisor
 from core.state import WorkflowState
 from core.transcript import Kind, OverviewWriter, TurnTranscript
 from core.turn import TurnServices
 from core.version import own_version
-
-WORKFLOW_NAME, STATE_NAME, OVERVIEW_NAME, TURNS_NAME = "workflow.json", "state.json", "overview.log", "turns"
 
 
 def new_run_id(now: float) -> str:
@@ -40,23 +51,41 @@ class RunRecord:
     journal: Journal
     overview: OverviewWriter
     services: TurnServices
+    lock: RunLock
     _bus: EventBus | None = None
+    _open_turns: dict[str, float] = field(default_factory=dict)
+    """Turns that began and have not ended, and when they began."""
 
     @classmethod
-    def open(cls, plan: RunPlan, *, read_pause: float, nice: int) -> RunRecord:
-        """Make the run folder and start the supervisor. Raises OSError and StartError."""
-        run_id = new_run_id(time.time())
-        folder = plan.log_dir / run_id
+    def open(
+        cls, plan: RunPlan, earlier: RecordedRun | None = None, *, read_pause: float, nice: int
+    ) -> RunRecord:
+        """Make the run folder, or go on in that of `earlier`, and start the supervisor.
+
+        Raises OSError, StartError, and RunIsHeld where another process runs it.
+        """
+        run_id = new_run_id(time.time()) if earlier is None else earlier.run_id
+        folder = plan.log_dir / run_id if earlier is None else earlier.folder
         with contextlib.ExitStack() as undo:
             supervisor = Supervisor()
             undo.callback(supervisor.close)
-            (folder / TURNS_NAME).mkdir(parents=True)
+            (folder / TURNS_NAME).mkdir(parents=True, exist_ok=earlier is not None)
             _keep_out_of_git(plan.log_dir)
-            (folder / WORKFLOW_NAME).write_bytes(plan.workflow_json)
+            lock = RunLock(folder)
+            lock.acquire()
+            undo.callback(lock.release)
+            replace_file(folder / WORKFLOW_NAME, plan.workflow_json)
+            keep_agents(plan, folder)
             journal = Journal(folder / JOURNAL_NAME)
             undo.callback(journal.close)
             overview = OverviewWriter(folder / OVERVIEW_NAME)
+            undo.callback(overview.close)
+            sync_folder(folder)
+            sync_folder(folder.parent)
             undo.pop_all()
+        # Where the user's own folder cannot be written, only the offer to resume after a crash is lost.
+        with contextlib.suppress(OSError):
+            mark_open(run_id, folder)
 
         def publish(event: Event) -> None:
             record.publish(event)
@@ -72,7 +101,7 @@ class RunRecord:
             read_pause=read_pause,
             nice=nice,
         )
-        record = cls(plan, run_id, folder, journal, overview, services)
+        record = cls(plan, run_id, folder, journal, overview, services, lock)
         return record
 
     def watch(self, listener: Callable[[Sequence[Event]], None]) -> None:
@@ -83,6 +112,10 @@ class RunRecord:
         """Journal an event and pass it on. From any thread; raises JournalError."""
         assert self._bus is not None  # `watch` comes first
         self._bus.publish(event)
+        if isinstance(event, TurnStarted):
+            self._open_turns[event.turn] = event.time
+        elif isinstance(event, TurnFinished):
+            self._open_turns.pop(event.turn, None)
 
     def deliver(self) -> None:
         """Pass on what is waiting. In the loop's thread."""
@@ -97,8 +130,14 @@ class RunRecord:
         """A turn's part of the overview."""
         return self.overview.for_turn(label)
 
-    def started_event(self) -> RunStarted:
-        """The first event of the journal."""
+    def close_cut_off(self, earlier: RecordedRun) -> None:
+        """Note the end of turns that an earlier life of the run left open: nothing stays marked running."""
+        for turn in earlier.open_turns:
+            begun = earlier.progress.turns[turn].started if turn in earlier.progress.turns else None
+            self.publish(_cut_off(turn, begun or earlier.ended, earlier.ended, "It was cut off."))
+
+    def started_event(self, *, resumed: bool = False) -> RunStarted:
+        """The first event of the journal, and of every later life of the run."""
         return RunStarted(
             time=time.time(),
             run_id=self.run_id,
@@ -109,6 +148,7 @@ class RunRecord:
             pid=os.getpid(),
             version=own_version(),
             max_loops=self.plan.max_loops,
+            resumed=resumed,
         )
 
     def write_failure(self, error: BaseException) -> Path | None:
@@ -129,7 +169,11 @@ class RunRecord:
             self.note(finished.message, kinds.get(finished.status, Kind.WARNING))
         # A state that is no JSON (numbers beyond 64 bits) must not cost the run its end.
         with contextlib.suppress(OSError, TypeError):
-            (self.folder / STATE_NAME).write_bytes(state.to_json())
+            replace_file(self.folder / STATE_NAME, state.to_json())
+        with contextlib.suppress(JournalError):
+            for turn, begun in list(self._open_turns.items()):
+                words = "It was cut off because OpenLoop failed."
+                self.publish(_cut_off(turn, begun, finished.time, words))
         try:
             self.publish(finished)
         except JournalError:
@@ -142,6 +186,36 @@ class RunRecord:
             self.overview.close()
         with contextlib.suppress(OSError):
             self.journal.close()
+        self.lock.release()
+        with contextlib.suppress(OSError):
+            mark_closed(self.run_id)
+
+
+def _cut_off(turn: str, begun: float, ended: float, message: str) -> TurnFinished:
+    return TurnFinished(
+        time=ended, turn=turn, status=TurnStatus.STOPPED, message=message, seconds=max(0.0, ended - begun)
+    )
+
+
+def keep_agents(plan: RunPlan, folder: Path) -> None:
+    """Keep the agents' files as they are now: a run can be resumed where they are gone. Raises OSError.
+
+    What is kept from an earlier life of the run stays. Each file has a folder of its own, so that it keeps
+    its name, which may be the agent's.
+    """
+    kept = folder / AGENTS_NAME
+    if kept.exists():
+        return
+    kept.mkdir()
+    agents = {turn.agent.name: turn.agent for turn in plan.turns}
+    for number, agent in enumerate(agents.values(), 1):
+        if agent.path is None:
+            continue
+        home = kept / f"{number:03}"
+        home.mkdir()
+        # Gone since it was read: the run has it in memory, and whoever resumes is told.
+        with contextlib.suppress(FileNotFoundError):
+            shutil.copyfile(agent.path, home / agent.path.name)
 
 
 def _keep_out_of_git(log_dir: Path) -> None:

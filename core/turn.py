@@ -97,6 +97,9 @@ class _Attempt:
     timed_out: bool = False
     went_quiet: bool = False
     runaway: Failure | None = None
+    stopped_at: int | None = None
+    """Bytes of output there were when it was told to end; None: it was not."""
+    late_bytes: int = 0
 
 
 @dataclass
@@ -170,6 +173,8 @@ class Turn:
                 return outcome
             if corrections >= MAX_CORRECTIONS or not self._can_continue():
                 return outcome
+            if self.control.refusal is not None:
+                return Stopped(self.control.refusal)
             corrections += 1
             kind, reason = AttemptKind.CORRECTION, outcome.problem.message
             prompt = self.order.turn_folder / f"correction-{self.number}.md"
@@ -189,7 +194,7 @@ class Turn:
         costly = self.backend.start_cost
         if costly:
             while not self.services.starts.acquire(timeout=0.1):
-                if self.control.cause is not None:
+                if self.control.refusal is not None:
                     return _Attempt(Verdict(), None)
         holds_start = [costly]
 
@@ -199,7 +204,7 @@ class Turn:
                 self.services.starts.release()
 
         try:
-            if self.control.cause is not None:
+            if self.control.refusal is not None:
                 return _Attempt(Verdict(), None)
             if command.scratch is not None:
                 command.scratch.mkdir(exist_ok=True)
@@ -280,9 +285,11 @@ class Turn:
         deadline = begun + self.planned.timeout if self.planned.timeout else None
         idle = self.planned.idle_timeout
         poll = FIRST_POLL
-        stopping = False
+        stopping = warned = False
         ended: ProcessExit | None = None
         while True:
+            if attempt.stopped_at is None and (stopping or self.control.cause is not None):
+                attempt.stopped_at = out.offset
             if ended is None and attempt.exit is not None and attempt.exit.killed_by_us:
                 self._leave_backlog(out)
                 self._leave_backlog(err)
@@ -291,13 +298,14 @@ class Turn:
             noise = err.read(CHUNK)
             if data:
                 started()
+                self._mark_late(attempt, out.offset)
                 self._take(reader.feed(data))
             if noise:
                 attempt.stderr_tail = (attempt.stderr_tail + noise)[-STDERR_TAIL:]
                 for transcript in self._transcripts:
                     transcript.stderr(noise, time.time())
             if data or noise:
-                last_output = time.monotonic()
+                last_output, warned = time.monotonic(), False
                 self._tell_activity(out.offset)
             elif ended is not None:
                 self._take(reader.finish())
@@ -308,6 +316,8 @@ class Turn:
             moment = time.monotonic()
             if moment - begun > START_SLOT_SECONDS:
                 started()
+            if not warned and self._is_too_quiet(moment - last_output):
+                warned = True
             if not stopping:
                 attempt.runaway = reader.runaway
                 attempt.timed_out = deadline is not None and moment > deadline
@@ -322,6 +332,27 @@ class Turn:
                 continue
             attempt.exit = process.wait(poll)
             poll = min(LAST_POLL, poll * 1.5)
+
+    def _mark_late(self, attempt: _Attempt, offset: int) -> None:
+        """Say once where the output begins that came after the stop (pains of a stop that others have)."""
+        if attempt.stopped_at is None:
+            return
+        if not attempt.late_bytes and offset > attempt.stopped_at:
+            self.note("It was told to end here. What it printed afterwards is kept and does not count.")
+        attempt.late_bytes = offset - attempt.stopped_at
+
+    def _is_too_quiet(self, seconds: float) -> bool:
+        """Whether the agent has said nothing for so long that the user is told; tells it."""
+        limit = self.planned.idle_warning
+        if not limit or seconds <= limit or self.control.cause is not None:
+            return False
+        fate = "It is left alone: no agent_idle_timeout is set."
+        if self.planned.idle_timeout:
+            fate = f"It is ended after {self.planned.idle_timeout:g} s of silence."
+        words = f"{self.ref.label} has printed nothing for {limit:g} s. {fate}"
+        self.note(words, Kind.WARNING)
+        self._publish(Noted(time=time.time(), turn=self.ref.turn, message=words, warning=True))
+        return True
 
     def _leave_backlog(self, tail: FileTail) -> None:
         """What a flood printed faster than it could be read is not judged any more once it was ended."""
@@ -347,6 +378,7 @@ class Turn:
                 signal=ending.signal,
                 left_behind=ending.left_behind,
                 problem=problem,
+                late_bytes=attempt.late_bytes,
             )
         )
         if ending.left_behind and not ending.killed_by_us:
@@ -382,7 +414,7 @@ class Turn:
 
     def _judge(self, attempt: _Attempt, corrections: int) -> Outcome:
         ended_by_us = attempt.exit is None or attempt.exit.killed_by_us
-        cause = self.control.cause
+        cause = self.control.cause if attempt.exit is not None else self.control.refusal
         if cause is not None and ended_by_us:
             return Stopped(cause)
         if attempt.timed_out and ended_by_us:

@@ -15,14 +15,15 @@ from core.events import (
     AttemptKind,
     QuestionAsked,
     RetryScheduled,
+    RunStatus,
     TurnFinished,
     TurnRef,
     TurnStarted,
     TurnStatus,
 )
 from core.plan import PlannedGroup, PlannedTurn
-from core.run_context import Answer, LiveTurn, RunContext, TurnResult
-from core.run_record import TURNS_NAME
+from core.run_context import Answer, LiveTurn, RunContext, RunEnds, TurnResult, first_of
+from core.run_files import TURNS_NAME
 from core.state import StateUpdate
 from core.transcript import Kind
 from core.turn import FREE_RESTARTS, Turn
@@ -39,18 +40,27 @@ def turn_refs(context: RunContext, group: PlannedGroup, iteration: int) -> tuple
     """Ids and folders of the turns that a group is going to make; the same place gives the same id."""
     refs: list[TurnRef] = []
     for planned in group.turns:
-        context.turn_number += 1
-        name = _UNSAFE.sub("_", planned.label).strip(".") or "agent"
+        turn = turn_id(group, iteration, planned)
+        folder = context.recorded.folders.get(turn) if context.recorded is not None else None
+        if folder is None:
+            context.turn_number += 1
+            name = _UNSAFE.sub("_", planned.label).strip(".") or "agent"
+            folder = f"{context.turn_number:03}-{name[:60]}"
         refs.append(
             TurnRef(
-                turn=f"{group.phase}/{iteration}/{group.index}/{planned.place.entry}",
+                turn=turn,
                 place=planned.place,
                 label=planned.label,
                 agent=planned.agent.name,
-                folder=f"{context.turn_number:03}-{name[:60]}",
+                folder=folder,
             )
         )
     return tuple(refs)
+
+
+def turn_id(group: PlannedGroup, iteration: int, planned: PlannedTurn) -> str:
+    """The name of a turn, the same whenever the same run comes to the same place."""
+    return f"{group.phase}/{iteration}/{group.index}/{planned.place.entry}"
 
 
 @dataclass
@@ -74,8 +84,15 @@ class TurnLoop:
         return live
 
     async def run(self, live: LiveTurn) -> TurnResult:
-        """Make the turn; a turn that never got its slot leaves no trace in the journal."""
+        """Make the turn; a turn that never got its slot leaves no trace in the journal.
+
+        A turn whose update is recorded already is not made again.
+        """
         context = self.context
+        recorded = context.answer_of(self.ref.turn)
+        if recorded is not None:
+            context.live.pop(self.ref.turn, None)
+            return TurnResult(self.ref, TurnStatus.SUCCEEDED, recorded)
         try:
             return await self._run(live)
         finally:
@@ -120,10 +137,28 @@ class TurnLoop:
                 )
                 turn.note(f"{outcome.failure.message} Next attempt in {wait:.0f} s.", Kind.WARNING)
                 # The slot is free meanwhile; a stop is heard at once.
-                if not await _comes_within(live.no_more, wait):
+                await self._rest(live, wait)
+                if not live.no_more.is_set():
                     kind, reason = AttemptKind.RETRY, outcome.failure.message
                     continue
                 outcome = Stopped(live.control.cause or StopCause.RUN)
+            if isinstance(outcome, Failed) and outcome.failure.provider_wide and context.stop is None:
+                # Every other agent would fail alike: nobody else is to pay for finding that out.
+                if context.plan.pause_on_provider_failure:
+                    turn.note(f"{outcome.failure.message} The run is paused.", Kind.WARNING)
+                    context.pause(self.ref.turn, f"{self.ref.label}: {outcome.failure.message}")
+                    await context.gate(live)
+                    if not live.no_more.is_set():
+                        kind, reason = AttemptKind.RETRY, outcome.failure.message
+                        continue
+                    outcome = Stopped(live.control.cause or StopCause.RUN)
+                else:
+                    words = f"{self.ref.label} failed: {outcome.failure.message}"
+                    context.end_soon(RunEnds(RunStatus.FAILED, f"agent_error:{self.ref.label}", words))
+            if outcome == Stopped(StopCause.RETRY) and live.control.start_over():
+                kind, reason = AttemptKind.RETRY, "You asked for another attempt."
+                turn.note(reason)
+                continue
             if isinstance(outcome, NoState) and context.plan.on_missing_state == "ask":
                 answer = await self._ask(live, outcome)
                 if answer is Answer.RETRY:
@@ -136,14 +171,14 @@ class TurnLoop:
 
     async def _in_slot(self, turn: Turn, live: LiveTurn, kind: AttemptKind, reason: str) -> Outcome | None:
         """One try while a slot is held; None: the turn is not wanted any more and never began."""
-        if not await _acquired(self.slots, unless=live.no_more):
+        if not await self._slot(live):
             return self._given_up(live)
         try:
             context = self.context
             if live.no_more.is_set():
                 return self._given_up(live)
             if self._started == 0.0:
-                if context.stop is not None or context.over_budget() is not None:
+                if not context.may_begin():
                     return None
                 prompt_bytes = await context.executor.call(turn.open)
                 self._started = time.time()
@@ -162,6 +197,16 @@ class TurnLoop:
         finally:
             self.slots.release()
 
+    async def _slot(self, live: LiveTurn) -> bool:
+        """Wait for a slot while the run is not paused; False: the turn is not wanted any more."""
+        while True:
+            await self.context.gate(live)
+            if not await _acquired(self.slots, unless=live.no_more):
+                return False
+            if not self.context.paused:
+                return True
+            self.slots.release()
+
     def _given_up(self, live: LiveTurn) -> Outcome | None:
         """What a turn comes to that was told to wait no longer."""
         cause = live.control.cause
@@ -169,8 +214,17 @@ class TurnLoop:
             return None
         return Stopped(cause or StopCause.RUN)
 
+    async def _rest(self, live: LiveTurn, seconds: float) -> None:
+        """Wait before the next attempt; the user may end the wait."""
+        live.hurry.clear()
+        live.waits = True
+        try:
+            await first_of(live.no_more, live.hurry, within=seconds)
+        finally:
+            live.waits = False
+
     def _wait_before_retry(self, failure: Failure) -> float | None:
-        if self.context.stop is not None:
+        if self.context.stop is not None or self.context.ends is not None or failure.provider_wide:
             return None
         if failure.before_work and self._restarts < FREE_RESTARTS:
             self._restarts += 1
@@ -246,7 +300,8 @@ class TurnLoop:
             StopCause.TURN: f"{label} was stopped.",
             StopCause.SIBLING: f"{label} was stopped because another agent of its group failed.",
             StopCause.GROUP_TIMEOUT: f"{label} was stopped because its group ran out of time.",
-            StopCause.BUDGET: f"{label} was not tried again because the budget is used up.",
+            StopCause.BUDGET: f"{label} was stopped because the budget is used up.",
+            StopCause.RETRY: f"{label} was stopped.",
         }
         # An agent is not to blame for its group's time.
         reason = "group_timeout" if cause is StopCause.GROUP_TIMEOUT else f"agent_error:{label}"
@@ -275,11 +330,3 @@ async def _acquired(slots: asyncio.Semaphore, *, unless: asyncio.Event) -> bool:
         return True
     slot.cancel()
     return False
-
-
-async def _comes_within(event: asyncio.Event, seconds: float) -> bool:
-    try:
-        await asyncio.wait_for(event.wait(), seconds)
-    except TimeoutError:
-        return False
-    return True

@@ -18,6 +18,7 @@ class StopCause(StrEnum):
     SIBLING = "sibling"
     GROUP_TIMEOUT = "group_timeout"
     BUDGET = "budget"
+    RETRY = "retry"
 
 
 @dataclass(frozen=True, slots=True)

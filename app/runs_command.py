@@ -1,0 +1,73 @@
+"""`openloop runs`: the runs of a folder, and where each would go on."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+import orjson
+
+from app.headless_text import one_line
+from core.config import Workflow, WorkflowFile
+from core.open_runs import cut_off_runs
+from core.problems import UserFileError
+from core.progress import cost_words, quantity_words
+from core.recorded_run import RecordedRun, list_runs
+from core.run_folders import log_dir_of, workdir_of
+from core.workflow_file import load_workflow
+
+
+def print_runs(workflow: Path | None, workdir: Path | None, log_dir: Path | None, *, as_json: bool) -> int:
+    """Print the runs of a log folder, the latest first. Gives the exit code (app.cli, EXIT_*)."""
+    try:
+        file = load_workflow(workflow) if workflow is not None else WorkflowFile(workflow=Workflow())
+    except UserFileError as error:
+        for problem in error.problems:
+            sys.stderr.write(f"{problem.severity.value}: {one_line(problem.text())}\n")
+        return 2
+    work = (workdir or workdir_of(file)).absolute()
+    folder = log_dir.absolute() if log_dir is not None else log_dir_of(file, work)
+    runs = list_runs(folder)
+    if as_json:
+        for run in runs:
+            sys.stdout.buffer.write(orjson.dumps(_facts(run), option=orjson.OPT_APPEND_NEWLINE))
+        return 0
+    if not runs:
+        sys.stdout.write(f"There are no runs in {one_line(str(folder))}.\n")
+    for run in runs:
+        sys.stdout.write(_lines(run))
+    elsewhere = [path for path in cut_off_runs() if path.parent != folder]
+    for path in elsewhere:
+        sys.stdout.write(f"A run was cut off elsewhere: {one_line(str(path))}\n")
+    if any(run.resumable for run in runs) or elsewhere:
+        sys.stdout.write("To go on with one: openloop resume RUN\n")
+    return 0
+
+
+def _lines(run: RecordedRun) -> str:
+    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(run.started))
+    how = "going on" if run.going_on else run.reason or "cut off"
+    facts = [quantity_words(run.done_turns, "turn") + " done", cost_words(run.spent)]
+    head = f"{run.run_id}  {when}  {run.workflow}  {how}  ({', '.join(fact for fact in facts if fact)})"
+    goes_on = f"Goes on at: {run.next_place}" if run.resumable else run.obstacle
+    return f"{one_line(head)}\n    {one_line(goes_on)}\n"
+
+
+def _facts(run: RecordedRun) -> dict[str, str | float | int | bool | None]:
+    return {
+        "run_id": run.run_id,
+        "folder": str(run.folder),
+        "workflow": run.workflow,
+        "started": run.started,
+        "ended": run.ended,
+        "going_on": run.going_on,
+        "termination_reason": run.reason,
+        "message": run.message,
+        "resumable": run.resumable,
+        "obstacle": run.obstacle,
+        "next_place": run.next_place,
+        "done_turns": run.done_turns,
+        "cost_usd": run.usage.cost_usd,
+        "tokens": run.usage.total_tokens,
+    }

@@ -1,0 +1,248 @@
+"""A run as its folder tells it: what is done, why it ended, and where it would go on.
+
+Whatever happened to the folder, what can still be read is used: a torn last line, unreadable lines in the
+middle, and files that are missing cost only what stood in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from core.events import (
+    AttemptStarted,
+    Event,
+    GroupStarted,
+    InitScriptFinished,
+    InitScriptStarted,
+    Merged,
+    RunStarted,
+    RunStatus,
+    TurnFinished,
+    TurnStarted,
+    TurnStatus,
+    UsageReported,
+)
+from core.journal import JOURNAL_NAME, read_journal
+from core.open_runs import is_held
+from core.problems import Problem
+from core.progress import PHASE_WORDS, RunProgress, Spent
+from core.run_files import WORKFLOW_NAME
+from core.state import Phase, StateUpdate
+from core.usage import Usage
+
+GroupKey = tuple[Phase, int, int]
+"""Phase, iteration and index of a group at one time of a run."""
+
+
+class RunUnreadable(Exception):  # noqa: N818 - what is so, like FileNotFoundError's cousin
+    """A folder is no run, or nothing of it can be read; `problem` says why, for a user."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.text())
+        self.problem = problem
+
+
+@dataclass
+class RecordedRun:
+    """One run, read back. Times are seconds since the epoch. Make it with `read_run`."""
+
+    folder: Path
+    events: list[Event]
+    progress: RunProgress
+    going_on: bool = False
+    """Another process runs it at this moment."""
+    answers: dict[str, StateUpdate] = field(default_factory=dict)
+    """By turn id: the updates that count. These turns never run again (DESIGN, run semantics 10)."""
+    failures: dict[str, TurnFinished] = field(default_factory=dict)
+    """By turn id: the end of turns without an update."""
+    merged: set[GroupKey] = field(default_factory=set)
+    """The groups that were merged at least once; a parallel group is done then."""
+    folders: dict[str, str] = field(default_factory=dict)
+    """By turn id: its folder inside `turns/`."""
+    open_turns: list[str] = field(default_factory=list)
+    """Turns with a start and no end: they were cut off."""
+    usage_by_turn: dict[str, Usage] = field(default_factory=dict)
+    init_done: bool = False
+    """The `init_script` ended well."""
+
+    @property
+    def run_id(self) -> str:
+        """Its id, also the name of its folder."""
+        return self.progress.run_id or self.folder.name
+
+    @property
+    def workflow(self) -> str:
+        """The workflow's name."""
+        return self.progress.workflow
+
+    @property
+    def started(self) -> float:
+        """When it began, for the first time."""
+        return self.progress.started or 0.0
+
+    @property
+    def ended(self) -> float:
+        """When its last event was."""
+        return self.events[-1].time
+
+    @property
+    def active_seconds(self) -> float:
+        """How long it has worked, without the time between its lives."""
+        return self.progress.seconds(self.ended)
+
+    @property
+    def status(self) -> RunStatus | None:
+        """How it ended; None: it was cut off, or goes on."""
+        return self.progress.status
+
+    @property
+    def reason(self) -> str:
+        """The termination reason; empty when it was cut off."""
+        return self.progress.termination_reason
+
+    @property
+    def message(self) -> str:
+        """How and why it ended, in a sentence."""
+        if self.going_on:
+            return "It is going on."
+        return self.progress.message or "It was cut off: OpenLoop or the computer was ended."
+
+    @property
+    def spent(self) -> Spent:
+        """Tokens and cost of all attempts."""
+        return self.progress.spent
+
+    @property
+    def usage(self) -> Usage:
+        """The sum of what all attempts reported."""
+        return sum(self.usage_by_turn.values(), Usage())
+
+    @property
+    def done_turns(self) -> int:
+        """Turns whose updates are recorded."""
+        return len(self.answers)
+
+    @property
+    def last_number(self) -> int:
+        """The highest number of a turn's folder."""
+        heads = (name.partition("-")[0] for name in self.folders.values())
+        return max((int(head) for head in heads if head.isdecimal()), default=0)
+
+    @property
+    def obstacle(self) -> str:
+        """Why it cannot go on, in a sentence; empty: it can."""
+        if self.going_on:
+            return "It is going on in another window or terminal."
+        if self.status is RunStatus.COMPLETED:
+            return "It is complete."
+        if not (self.folder / WORKFLOW_NAME).is_file():
+            return f"Its {WORKFLOW_NAME} is missing, so nobody knows what it was to do."
+        return ""
+
+    @property
+    def resumable(self) -> bool:
+        """Whether it can go on, perhaps after a limit was raised."""
+        return not self.obstacle
+
+    @property
+    def next_place(self) -> str:
+        """Where it would go on: `Loop, iteration 3: vera, linter`."""
+        if not self.progress.groups:
+            return "At its beginning"
+        group = list(self.progress.groups.values())[-1]
+        place = PHASE_WORDS[group.phase]
+        if group.phase == "loop":
+            place += f", iteration {group.iteration}"
+        labels = [
+            self.progress.turns[turn].label
+            for turn in group.turns
+            if turn in self.progress.turns and turn not in self.answers
+        ]
+        done = group.mode == "parallel" and group.merged is not None
+        if labels and not done:
+            return f"{place}: {', '.join(labels)}"
+        return f"{place}: after {group.name}"
+
+    def spent_of(self, turns: Iterable[str]) -> Usage:
+        """What these turns used, in all their attempts."""
+        return sum((self.usage_by_turn.get(turn, Usage()) for turn in turns), Usage())
+
+
+def read_run(folder: Path) -> RecordedRun:
+    """The run in this folder. Raises RunUnreadable. Takes about 20 ms for each thousand events."""
+    path = folder / JOURNAL_NAME
+    try:
+        events = read_journal(path)
+    except OSError as error:
+        why = "it has no journal" if isinstance(error, FileNotFoundError) else str(error.strerror)
+        raise RunUnreadable(
+            Problem(
+                f"{folder} is not a run folder that can be read: {why}.",
+                suggestion="`openloop runs` lists those of a folder.",
+            )
+        ) from error
+    if not any(isinstance(event, RunStarted) for event in events):
+        raise RunUnreadable(
+            Problem(
+                f"Nothing in the journal of {folder} tells of a run.",
+                suggestion="Start the workflow again; what agents printed is in the folder's turns.",
+            )
+        )
+    progress = RunProgress()
+    progress.apply_all(events)
+    # The folder may have been moved, or come from another machine.
+    progress.folder = str(folder.absolute())
+    run = RecordedRun(folder.absolute(), events, progress, going_on=is_held(folder))
+    _index(run)
+    return run
+
+
+def list_runs(log_dir: Path) -> list[RecordedRun]:
+    """Every run of a log folder that can be read, the latest first; [] where there is no such folder."""
+    runs: list[RecordedRun] = []
+    for folder in run_folders(log_dir):
+        try:
+            runs.append(read_run(folder))
+        except RunUnreadable:
+            # One that is broken must not hide the others; whoever names it is told.
+            continue
+    return sorted(runs, key=lambda run: run.started, reverse=True)
+
+
+def run_folders(log_dir: Path) -> list[Path]:
+    """The folders of a log folder that look like runs, the latest name first."""
+    try:
+        found = [path for path in log_dir.iterdir() if (path / JOURNAL_NAME).is_file()]
+    except OSError:
+        return []
+    return sorted(found, key=lambda path: path.name, reverse=True)
+
+
+def _index(run: RecordedRun) -> None:
+    started: dict[str, None] = {}
+    for event in run.events:
+        match event:
+            case GroupStarted():
+                run.folders.update((ref.turn, ref.folder) for ref in event.turns)
+            case Merged():
+                run.merged.add((event.phase, event.iteration, event.group))
+            case TurnStarted() | AttemptStarted():
+                started[event.turn] = None
+            case UsageReported():
+                run.usage_by_turn[event.turn] = run.usage_by_turn.get(event.turn, Usage()) + event.usage
+            case TurnFinished():
+                started.pop(event.turn, None)
+                if event.status is TurnStatus.SUCCEEDED and event.update is not None:
+                    run.answers[event.turn] = event.update
+                    run.failures.pop(event.turn, None)
+                elif event.turn not in run.answers:
+                    run.failures[event.turn] = event
+            case InitScriptStarted():
+                run.init_done = False
+            case InitScriptFinished():
+                run.init_done = not event.problem
+            case _:
+                pass
+    run.open_turns = list(started)

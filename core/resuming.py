@@ -1,0 +1,127 @@
+"""From a run folder to a run that may go on: its workflow as it was run, with the changed limits."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from pathlib import Path
+
+from core.agent import AgentLibrary, agent_folders
+from core.agent_definition import AgentDefinition
+from core.config import WorkflowFile
+from core.plan import RunPlan
+from core.planning import RunOverrides, plan_run
+from core.preparing import PreparedRun
+from core.problems import Problem, Severity, UserFileError
+from core.recorded_run import RecordedRun
+from core.run_files import AGENTS_NAME, WORKFLOW_NAME
+from core.run_folders import workdir_of
+from core.spending import Spending
+from core.trust import brought_commands
+from core.workflow_file import load_workflow
+
+
+def prepare_resume(
+    run: RecordedRun,
+    overrides: RunOverrides | None = None,
+    *,
+    known_backends: Collection[str] | None = None,
+) -> PreparedRun:
+    """Decide everything about going on with a run; reads the disk. Raises UserFileError.
+
+    Settings files and the environment have no say: they were heard when the run began, and are in its
+    workflow. Agents are taken as they are now, else as they were; a warning names those that changed.
+    """
+    overrides = overrides or RunOverrides()
+    if run.obstacle:
+        raise UserFileError([Problem(f"This run cannot go on. {run.obstacle}", file=run.folder)])
+    file = load_workflow(run.folder / WORKFLOW_NAME)
+    workdir = (overrides.workdir or workdir_of(file)).absolute()
+    if not workdir.is_dir():
+        raise UserFileError(
+            [
+                Problem(
+                    f"The folder that the agents work in does not exist here: {workdir}.",
+                    "workdir",
+                    "Name the folder with --workdir, or make it again.",
+                )
+            ]
+        )
+    library, warnings = _library(run, file, workdir)
+    plan = plan_run(file, library, overrides, known_backends=known_backends)
+    original = run.progress.workflow_path
+    plan = replace(
+        plan, workflow_path=Path(original) if original else None, log_dir=run.folder.parent, workdir=workdir
+    )
+    _refuse_a_wall(run, plan)
+    return PreparedRun(plan, brought_commands(plan), tuple(warnings))
+
+
+def _library(run: RecordedRun, file: WorkflowFile, workdir: Path) -> tuple[AgentLibrary, list[Problem]]:
+    """The agents as they are now, and where they are gone, as they were when the run began."""
+    kept = run.folder / AGENTS_NAME
+    folders = agent_folders(file.workflow.agents_dir, None, workdir)
+    if not folders[0].is_dir():
+        file.workflow.agents_dir = None
+        folders = (kept, *folders[1:])
+    library = AgentLibrary((folders[0], kept, *folders[1:]))
+    before, bundled = AgentLibrary(kept), AgentLibrary(folders[1:])
+    warnings: list[Problem] = []
+    for old in before.agents:
+        new = library.get(old.name)
+        if new is None or new.path is None or new.path == old.path:
+            same = bundled.get(old.name)
+            if same is not None and not _differs(old, same):
+                continue  # it comes with OpenLoop, and is as it was
+            words = f"The file of the agent {old.name} is gone; the run goes on with it as it was."
+        elif _differs(old, new):
+            words = f"The agent {old.name} was changed since the run began; it works as it is now."
+        else:
+            continue
+        warnings.append(Problem(words, severity=Severity.WARNING))
+    return library, warnings
+
+
+def _differs(old: AgentDefinition, new: AgentDefinition) -> bool:
+    ignored = {"path", "folder"}
+    return old.model_dump(exclude=ignored) != new.model_dump(exclude=ignored)
+
+
+def _refuse_a_wall(run: RecordedRun, plan: RunPlan) -> None:
+    """Raise UserFileError where the run would end again at once, for the reason it ended before."""
+    if run.reason == "max_loops_reached" and plan.max_loops <= run.progress.iteration:
+        raise UserFileError(
+            [
+                Problem(
+                    f"The run made {run.progress.iteration} loops, which is all that max_loops allows "
+                    f"({plan.max_loops}).",
+                    "max_loops",
+                    "Resume it with a higher max_loops (--max-loops).",
+                )
+            ]
+        )
+    spending = Spending(plan.budget, run=run.usage)
+    cap = spending.reached()
+    if cap is not None:
+        option = {"max_cost_usd": "--max-cost", "max_tokens": "--max-tokens"}.get(cap.name, f"{cap.name}")
+        raise UserFileError(
+            [
+                Problem(
+                    f"{cap.spent_words}; the budget allows {cap.limit_words}.",
+                    f"budget.{cap.name}",
+                    f"Resume it with a higher {cap.name} ({option}).",
+                )
+            ]
+        )
+    kind, _, path = run.reason.partition(":")
+    rules = [group.merge_rules for group in (*plan.preparation, *plan.loop, *plan.finalization)]
+    if kind == "merge_conflict" and any(rule.get(path) == "error" for rule in rules):
+        raise UserFileError(
+            [
+                Problem(
+                    f"Two agents wrote different values to {path}, and the workflow calls this an error.",
+                    f"merge.{path}",
+                    f"Resume it with another rule for this path, such as --merge {path}=last.",
+                )
+            ]
+        )

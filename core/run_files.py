@@ -1,0 +1,16 @@
+"""What is in a run folder, by name (docs/run-semantics.md)."""
+
+from __future__ import annotations
+
+WORKFLOW_NAME = "workflow.json"
+"""The workflow as it was run."""
+STATE_NAME = "state.json"
+"""The last state."""
+OVERVIEW_NAME = "overview.log"
+"""All agents' output in one log."""
+TURNS_NAME = "turns"
+"""A folder for each turn."""
+AGENTS_NAME = "agents"
+"""The agents' files as they were when the run began."""
+INIT_NAME = "init"
+"""What the `init_script` printed."""
