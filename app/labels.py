@@ -6,6 +6,7 @@ from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QWidget
 
+from app.plain_text import plain_tool_tip
 from app.theme import TextSize, font, theme
 
 
@@ -14,6 +15,7 @@ class SectionLabel(QLabel):
 
     def __init__(self, text: str, parent: QWidget | None = None) -> None:
         super().__init__(text.upper(), parent)
+        self.setTextFormat(Qt.TextFormat.PlainText)
         label_font = font(TextSize.LABEL, bold=True)
         label_font.setLetterSpacing(QFont.SpacingType.AbsoluteSpacing, 0.6)
         self.setFont(label_font)
@@ -68,7 +70,7 @@ class ElidedLabel(QWidget):
         if text != self._text:
             self._text = text
             self.setAccessibleName(text)
-            self.setToolTip(text)
+            self.setToolTip(plain_tool_tip(text))
             self.updateGeometry()
             self.update()
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QMenu, QWidget
 
+from app.plain_text import plain_tool_tip
 from app.settings_store import SettingsStore
 
 MOST = 10
@@ -62,7 +63,7 @@ class RecentFiles(QMenu):
             text = path.name if names.count(path.name) == 1 else f"{path.name} — {_folder_words(path)}"
             label = text.replace("&", "&&")
             action = self.addAction(f"&{number} {label}" if number < 10 else label)
-            action.setToolTip(str(path))
+            action.setToolTip(plain_tool_tip(str(path)))
             action.setStatusTip(str(path))
             action.triggered.connect(lambda _=False, path=path: self.chosen.emit(path))
             action.setEnabled(path.exists())

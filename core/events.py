@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar, Literal, TypeAlias
 
+from core.plain_name import plain_name
 from core.plan import Place
 from core.state import Conflict, Phase, StateUpdate, WorkflowState
 from core.usage import Usage
@@ -122,7 +123,11 @@ class TurnRef:
     label: str
     agent: str
     folder: str
-    """Name of the turn's folder inside `turns/`."""
+    """Name of the turn's folder inside `turns/`; whatever is given, it is one plain name and no way out."""
+
+    def __post_init__(self) -> None:
+        # It comes from an agent's name, or from a journal, which may come from anywhere.
+        object.__setattr__(self, "folder", plain_name(self.folder))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from PySide6.QtCore import QMimeData, QModelIndex, QObject, QPersistentModelInde
 from PySide6.QtGui import QStandardItem, QStandardItemModel
 
 from app.builder import mime
+from app.plain_text import plain_tool_tip
 from core.agent import AgentDefinition
 from core.problems import Problem
 
@@ -45,7 +46,7 @@ class AgentPoolModel(QStandardItemModel):
             for problem in broken:
                 item = _item(problem.file.name if problem.file is not None else "")
                 item.setData(problem, PROBLEM_ROLE)
-                item.setToolTip(problem.text())
+                item.setToolTip(plain_tool_tip(problem.text()))
                 item.setFlags(Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable)
                 folder.appendRow(item)
 
@@ -111,4 +112,4 @@ def _item(text: str) -> QStandardItem:
 
 def _tool_tip(agent: AgentDefinition, problem: Problem | None) -> str:
     parts = [agent.name, agent.description, problem.text() if problem else ""]
-    return "\n".join(part for part in parts if part)
+    return plain_tool_tip("\n".join(part for part in parts if part))

@@ -31,6 +31,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.builder.notices import SectionLabel
+from app.plain_text import plain_tool_tip
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import font, mono_font, theme
 
@@ -53,12 +54,14 @@ class Row(QObject):
     def __init__(self, label: str, control: QWidget, parent: QWidget) -> None:
         super().__init__(parent)
         self.label = QLabel(label, parent)
+        self.label.setTextFormat(Qt.TextFormat.PlainText)
         self.label.setForegroundRole(QPalette.ColorRole.PlaceholderText)
         self.label.setBuddy(control)
         self.control = control
         control.setAccessibleName(label)
         control.setMinimumHeight(FIELD_HEIGHT)
         self.note = QLabel(parent)
+        self.note.setTextFormat(Qt.TextFormat.PlainText)
         self.note.setFont(_small())
         self.note.setWordWrap(True)
         self.note.setForegroundRole(QPalette.ColorRole.PlaceholderText)
@@ -91,6 +94,7 @@ class ErrorLabel(QLabel):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
+        self.setTextFormat(Qt.TextFormat.PlainText)
         self.setFont(_small())
         self.setWordWrap(True)
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -237,7 +241,7 @@ class ChoiceRow(Row):
                 item = items.item(self.box.count() - 1)
                 item.setEnabled(False)
                 item.setText(f"{choice.label} ({choice.why_not})")
-                item.setToolTip(choice.why_not)
+                item.setToolTip(plain_tool_tip(choice.why_not))
         self.show_value(value)
 
     @property
@@ -249,7 +253,7 @@ class ChoiceRow(Row):
     def show_value(self, value: object) -> None:
         at = next((at for at, choice in enumerate(self._choices) if choice.value == value), -1)
         self.box.setCurrentIndex(at)
-        self.box.setToolTip(self.box.currentText())
+        self.box.setToolTip(plain_tool_tip(self.box.currentText()))
 
     @Slot(int)
     def _choose(self, at: int) -> None:
@@ -334,6 +338,7 @@ class FormPage(QScrollArea):
         outer.setContentsMargins(20, 16, 20, 16)
         outer.setSpacing(12)
         self.head = QLabel(self.body)
+        self.head.setTextFormat(Qt.TextFormat.PlainText)
         self.head.setWordWrap(True)
         self.head.setForegroundRole(QPalette.ColorRole.PlaceholderText)
         self.head.hide()

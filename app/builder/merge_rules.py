@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.builder.form import FIELD_HEIGHT, FIELD_WIDTH, NARROW_LABEL_WIDTH, Choice, ChoiceRow, OutlinedField
+from app.plain_text import plain_tool_tip
 from app.theme import icon, mono_font
 from core.state import MergeRule
 
@@ -87,7 +88,7 @@ class MergeRules(QWidget):
         row = ChoiceRow(path, self._rows, [Choice(self._in_words(each), each) for each in MergeRule])
         row.box.setFixedWidth(FIELD_WIDTH)
         row.label.setFont(mono_font())
-        row.label.setToolTip(path)
+        row.label.setToolTip(plain_tool_tip(path))
         row.show_value(rule)
         row.edited.connect(lambda value: self._change(path, value))
         remove = QToolButton(self._rows)

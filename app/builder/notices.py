@@ -28,6 +28,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.plain_text import plain_tool_tip
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import TextSize, font, is_appearance_event, paint_icon, theme
 from core.problems import Problem, Severity
@@ -164,7 +165,7 @@ class ProblemList(QWidget):
             # A place to break long names of agents and keys.
             item.setText(item.text().replace("_", "_\u200b").replace("/", "/\u200b"))
             item.setData(problem, PROBLEM_ROLE)
-            item.setToolTip(problem.text())
+            item.setToolTip(plain_tool_tip(problem.text()))
             item.setEditable(False)
             self._items.appendRow(item)
         self.setVisible(bool(problems))

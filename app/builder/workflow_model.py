@@ -19,6 +19,7 @@ from PySide6.QtCore import (
 from app.builder import mime, words
 from app.document import InGroup, NewStep, OnAgent, Target, WorkflowDocument
 from app.outline import AgentNode, GroupNode, Outline
+from app.plain_text import plain_tool_tip
 from app.turn_badge import TurnBadge
 from core.agent import AgentDefinition
 from core.plan import Place
@@ -157,7 +158,7 @@ class WorkflowModel(QAbstractItemModel):
             group = self.group_node(index)
             return group.settings.name or "" if group is not None and self.kind(index) is Kind.GROUP else None
         if role == Qt.ItemDataRole.ToolTipRole:
-            return self._tool_tip(index)
+            return plain_tool_tip(self._tool_tip(index) or "")
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return self._accessible_text(index)
         return None

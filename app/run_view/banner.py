@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QVBoxLayout, QWidg
 from app.buttons import Button, ButtonLook
 from app.flow_layout import FlowLayout
 from app.labels import QuietLabel
+from app.plain_text import plain_tool_tip
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import font, mono_font, paint_icon, theme
 from core.events import RunStatus
@@ -100,7 +101,7 @@ class RunBanner(QWidget):
         self._failed = failed[-1].id if failed else ""
         self.failed_button.setVisible(bool(failed))
         if failed:
-            self.failed_button.setToolTip(failed[-1].title)
+            self.failed_button.setToolTip(plain_tool_tip(failed[-1].title))
         details = _details(progress, failed)
         self.details.setPlainText(details)
         self.details_button.setVisible(bool(details))

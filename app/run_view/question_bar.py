@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from app.buttons import Button, ButtonLook
 from app.flow_layout import FlowLayout
+from app.plain_text import plain_tool_tip
 from app.theme import font, paint_icon, theme
 from core.engine import Answer
 from core.progress import TurnProgress
@@ -41,7 +42,7 @@ class QuestionRow(QWidget):
             (Answer.ABORT, self.tr("End the run"), self.tr("Everything that is finished is kept.")),
         ):
             button = Button(text, ButtonLook.OUTLINED, "", self)
-            button.setToolTip(tip.format(turn.label))
+            button.setToolTip(plain_tool_tip(tip.format(turn.label)))
             button.clicked.connect(lambda _=False, answer=answer: parent.answer(turn.id, answer))
             row.addWidget(button)
             self.buttons[answer] = button

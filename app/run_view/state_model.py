@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
+from app.plain_text import plain_tool_tip
 from core.json_types import JsonObject, JsonValue
 from core.state import WorkflowState
 
@@ -178,7 +179,7 @@ class StateModel(QAbstractItemModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return value_words(node.value) if index.column() else node.key
         if role == Qt.ItemDataRole.ToolTipRole and isinstance(node.value, str) and index.column():
-            return value_words(node.value, _LONG)
+            return plain_tool_tip(value_words(node.value, _LONG))
         return None
 
     def headerData(  # noqa: N802

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 
 from app.buttons import Button, ButtonLook
 from app.labels import Line, QuietLabel, SectionLabel
+from app.plain_text import plain_tool_tip
 from app.run_view.flat_rows import flatten
 from app.run_view.state_model import StateModel, preview, value_words
 from app.scroll_bar import use_thin_scroll_bars
@@ -205,7 +206,7 @@ class StateTab(QWidget):
         second = self.tr("{0}: {1}").format(conflict.second_writer, value_words(conflict.second_value))
         item = QTreeWidgetItem([conflict.path, first, second, kept, conflict.rule.value, where])
         for column in range(6):
-            item.setToolTip(column, item.text(column))
+            item.setToolTip(column, plain_tool_tip(item.text(column)))
         return item
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802

@@ -18,6 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractButton, QMenu, QSizePolicy, QWidget
 
 from app.buttons import Button, ButtonLook
+from app.plain_text import plain_tool_tip
 from app.theme import STATUS_ICONS, font, icon, paint_icon, theme
 from core.events import TurnStatus
 from core.progress import TurnProgress, activity_words, duration_words
@@ -64,7 +65,8 @@ class TurnPill(QAbstractButton):
         before = self.sizeHint()
         self._name, self._facts, self._asks = turn.label, facts, bool(turn.question)
         self.setAccessibleName(self.tr("{0}, running, {1}").format(turn.label, facts))
-        self.setToolTip(self.tr("{0} · {1}\nClick to watch it. Delete stops it.").format(turn.title, facts))
+        tip = self.tr("{0} · {1}\nClick to watch it. Delete stops it.").format(turn.title, facts)
+        self.setToolTip(plain_tool_tip(tip))
         self.update()
         return self.sizeHint() != before
 

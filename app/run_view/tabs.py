@@ -14,6 +14,7 @@ from PySide6.QtGui import QContextMenuEvent, QDesktopServices, QMouseEvent, QPai
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QStackedWidget, QVBoxLayout, QWidget
 
 from app.buttons import Button, ButtonLook
+from app.plain_text import plain_tool_tip
 from app.run_view.log_view import LogView
 from app.run_view.state_tab import StateTab
 from app.run_view.turn_list import STATUS_TOKENS, TurnList, status_words
@@ -226,7 +227,8 @@ class RunTabs(QWidget):
             shape, token, state = "circle-alert", "failed", self.tr("needs your answer")
         self.bar.setTabIcon(index, icon(shape, token))
         words = self.tr("{0}, {1}").format(turn.title, state)
-        self.bar.setTabToolTip(index, f"{words}\n{turn.message}" if turn.message else words)
+        tip = f"{words}\n{turn.message}" if turn.message else words
+        self.bar.setTabToolTip(index, plain_tool_tip(tip))
         self.bar.setAccessibleTabName(index, words)
 
     # --- which tab -------------------------------------------------------------------------------------

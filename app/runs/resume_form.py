@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWi
 from app.builder import values
 from app.builder.form import FIELD_HEIGHT, Choice, ChoiceRow, Row, TextRow
 from app.buttons import Button, ButtonLook
+from app.plain_text import plain_tool_tip
 from app.runs.entry import RunEntry, RunLimits
 from app.runs.wishes import CAPS, Limit, Wishes, conflicting_path, ended_by, objection
 from app.runs.words import rule_words
@@ -238,7 +239,7 @@ class ResumeForm(QWidget):
         self.why_not.setText(text)
         self.why_not.setForegroundRole(_ROLES[wrong])
         self.resume_button.setAccessibleDescription(text)
-        self.resume_button.setToolTip("" if self.resume_button.isEnabled() else text)
+        self.resume_button.setToolTip("" if self.resume_button.isEnabled() else plain_tool_tip(text))
 
     @Slot()
     def resume(self) -> None:
