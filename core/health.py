@@ -16,9 +16,14 @@ class FindingStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One fact. `subject`: what was looked at (`git`, `log folder`); `advice`: what to do, or empty."""
+    """One fact. `subject`: what was looked at (`git`, `log folder`); `advice`: what to do, or empty.
+
+    `absent`: what was looked for (a program, a login) is not there. That stands only in the way of those who
+    need it, so whoever knows the need may judge it more mildly than `status` does.
+    """
 
     subject: str
     status: FindingStatus
     message: str
     advice: str = ""
+    absent: bool = False

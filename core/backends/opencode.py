@@ -15,6 +15,7 @@ import orjson
 
 from core.backends.base import Command, TurnOrder
 from core.backends.opencode_checks import check_orders
+from core.backends.opencode_health import examine_opencode
 from core.backends.opencode_reader import OpencodeReader
 from core.health import Finding
 from core.json_types import JsonObject
@@ -58,7 +59,8 @@ class OpencodeBackend:
     start_cost = True
 
     def examine(self, workdir: Path) -> list[Finding]:
-        return []
+        """Whether opencode is there and answers, its version, its logins."""
+        return examine_opencode(find_opencode, workdir)
 
     def check(self, orders: Sequence[TurnOrder]) -> list[Problem]:
         """Whether opencode is there and knows the agents and models these turns name."""

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,6 +15,7 @@ from pathlib import Path
 
 from core.backends.base import TurnOrder
 from core.findings import did_you_mean
+from core.probing import CannotStart, NoAnswer, probe
 from core.problems import Problem, Severity
 
 PROBE_SECONDS = 60.0
@@ -188,35 +187,24 @@ def _answers_to(program: str, arguments: tuple[str, ...], workdir: Path) -> Iter
 
 def _run(program: str, arguments: tuple[str, ...], workdir: Path) -> str | Problem:
     what = f"`opencode {' '.join(arguments)}`"
-    # Into files: opencode loses what a pipe does not take at once, and what it started may hold a pipe open.
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        try:
-            done = subprocess.run(
-                [program, *arguments],
-                cwd=workdir,
-                env={**os.environ, "PWD": str(workdir), "OPENCODE_DISABLE_AUTOUPDATE": "1", "NO_COLOR": "1"},
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=err,
-                timeout=PROBE_SECONDS,
-                check=False,
-                creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
-            )
-        except subprocess.TimeoutExpired:
-            return _cannot_tell(what, f"no answer came in {PROBE_SECONDS:g} s")
-        except OSError as error:
-            return Problem(f"opencode cannot be started ({program}): {error.strerror or error}.")
-        out.seek(0)
-        err.seek(0)
-        printed = out.read().decode("utf-8", "replace").replace("\r\n", "\n")
-        if done.returncode == 0:
-            return printed
-        said = _reason(err.read().decode("utf-8", "replace")) or f"exit code {done.returncode}"
-        if _BAD_CONFIGURATION.search(said):
-            return Problem(
-                f"opencode cannot read its configuration: {said}.", suggestion="Correct that file."
-            )
-        return _cannot_tell(what, said)
+    try:
+        answer = probe(
+            (program, *arguments),
+            workdir,
+            env={"OPENCODE_DISABLE_AUTOUPDATE": "1", "NO_COLOR": "1"},
+            seconds=PROBE_SECONDS,
+        )
+    except CannotStart as error:
+        return Problem(f"opencode cannot be started. {error}")
+    except NoAnswer as error:
+        why = str(error).rstrip(".")
+        return _cannot_tell(what, why[:1].lower() + why[1:])
+    if answer.exit_code == 0:
+        return answer.stdout
+    said = _reason(answer.stderr) or f"exit code {answer.exit_code}"
+    if _BAD_CONFIGURATION.search(said):
+        return Problem(f"opencode cannot read its configuration: {said}.", suggestion="Correct that file.")
+    return _cannot_tell(what, said)
 
 
 def _reason(stderr: str) -> str:

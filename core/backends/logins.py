@@ -1,0 +1,155 @@
+"""Whether Claude Code, Codex and the Gemini CLI are logged in, as far as that can be told without a request.
+
+Claude Code and Codex say it themselves. The Gemini CLI has no such command: its own files and variables are
+looked at. No key is read or shown.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+import orjson
+
+from core.backends.examination import (
+    FoundProgram,
+    ask,
+    cannot_tell_login,
+    find_version,
+    logged_in,
+    named_variables,
+    not_logged_in,
+    plain,
+    said_by,
+)
+from core.backends.installed_cli import InstalledCli, object_of, text_of
+from core.health import Finding
+from core.json_types import JsonObject
+from core.jsonc import parse_jsonc, read_text
+from core.probing import NoAnswer
+from core.problems import UserFileError
+
+LoginCheck: TypeAlias = Callable[[str, FoundProgram, Path], Finding]
+"""Title for people, program, working folder -> what is known of the login."""
+
+_METHODS = {
+    "oauth_token": "with an OAuth token",
+    "api_key": "with an API key",
+    "claude.ai": "with a Claude account",
+    "third_party": "through",
+}
+_CODEX_LOGINS = {"api key": "with an API key", "chatgpt": "with a ChatGPT account"}
+_GEMINI_VARIABLES = (
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+    "GOOGLE_GENAI_USE_VERTEXAI",
+    "GOOGLE_GENAI_USE_GCA",
+)
+
+
+def examine_cli(cli: InstalledCli, login: LoginCheck, workdir: Path) -> list[Finding]:
+    """An installed CLI: its program, its version, its login. Blocking; raises ProbesCancelled only."""
+    finding, program = find_version(cli.title, cli.find, cli.install, workdir)
+    return [finding] if program is None else [finding, login(cli.title, program, workdir)]
+
+
+def claude_login(title: str, program: FoundProgram, workdir: Path) -> Finding:
+    """By `claude auth status`, which answers in JSON; versions before 2.1 do not have it."""
+    words = "claude auth status"
+    try:
+        answer = ask(program.path, ("auth", "status"), workdir, {"DISABLE_AUTOUPDATER": "1"})
+        told = orjson.loads(answer.stdout)
+    except NoAnswer as error:
+        return cannot_tell_login(title, f"`{words}` gave no answer: {error}")
+    except orjson.JSONDecodeError:
+        keys = named_variables("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN")
+        if keys:
+            return logged_in(title, f"{keys[0]} is set.")
+        return cannot_tell_login(title, f"`{words}` gives no answer that can be read.")
+    status: JsonObject = told if isinstance(told, dict) else {}
+    if status.get("loggedIn") is True:
+        method, source = text_of(status.get("authMethod")), text_of(status.get("apiKeySource"))
+        how = _METHODS.get(method, "")
+        if method == "third_party":
+            how = f"{how} {text_of(status.get('apiProvider')) or 'another provider'}"
+        words = f"Logged in {how}".strip()
+        return logged_in(title, f"{words} ({source})." if source else f"{words}.")
+    if status.get("loggedIn") is False:
+        return not_logged_in(
+            title, "Not logged in.", "Log in with `claude auth login`, or set ANTHROPIC_API_KEY.", sure=True
+        )
+    return cannot_tell_login(title, f"`{words}` gives no answer that can be read.")
+
+
+def codex_login(title: str, program: FoundProgram, workdir: Path) -> Finding:
+    """By `codex login status`: exit code 0 with a stored login, 1 without."""
+    try:
+        answer = ask(program.path, ("login", "status"), workdir)
+    except NoAnswer as error:
+        return cannot_tell_login(title, f"`codex login status` gave no answer: {error}")
+    said = plain(f"{answer.stdout}\n{answer.stderr}").lower()
+    if answer.exit_code == 0:
+        # What it says of a key shows a part of it.
+        how = (
+            "with an API key" if "api key" in said else "with a ChatGPT account" if "chatgpt" in said else ""
+        )
+        return logged_in(title, f"{f'Logged in {how}'.strip()}.")
+    if "not logged in" not in said:
+        return cannot_tell_login(title, f"`codex login status` failed. {said_by(answer)}".strip())
+    if named_variables("CODEX_API_KEY"):
+        return logged_in(title, "CODEX_API_KEY is set.")
+    return not_logged_in(
+        title,
+        "Not logged in.",
+        "Log in with `codex login`. A provider of your own in Codex's configuration may do without.",
+        sure=False,
+    )
+
+
+def gemini_login(title: str, program: FoundProgram, workdir: Path) -> Finding:
+    """By the variables and files that hold its login; the Gemini CLI has no command that tells it."""
+    del program
+    keys = named_variables(*_GEMINI_VARIABLES)
+    if keys:
+        return logged_in(title, f"{keys[0]} is set.")
+    home = Path(os.environ.get("GEMINI_CLI_HOME") or Path.home())
+    own = home / ".gemini"
+    if (own / "oauth_creds.json").is_file():
+        return logged_in(title, f"Logged in with a Google account ({own / 'oauth_creds.json'}).")
+    # It reads the first .env file from the working folder upwards, in which .gemini/.env comes first.
+    for folder in dict.fromkeys((workdir, *workdir.parents, home)):
+        for file in (folder / ".gemini" / ".env", folder / ".env"):
+            if _has_key(file):
+                return logged_in(title, f"{file} has a key.")
+    chosen = _chosen_login(own / "settings.json")
+    if chosen:
+        return cannot_tell_login(title, f"The way “{chosen}” is chosen in {own / 'settings.json'}.")
+    return not_logged_in(
+        title,
+        "No login was found.",
+        "Start `gemini` once and log in, or set GEMINI_API_KEY.",
+        sure=False,
+    )
+
+
+def _has_key(file: Path) -> bool:
+    try:
+        lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return False
+    names = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
+    found = (line.strip().removeprefix("export ").partition("=") for line in lines)
+    return any(name.strip() in names and value.strip() for name, _, value in found)
+
+
+def _chosen_login(settings: Path) -> str:
+    """The kind of login that its settings name (`oauth-personal`, `vertex-ai`); empty: none."""
+    try:
+        value = parse_jsonc(read_text(settings)).value
+    except UserFileError:
+        return ""
+    told = object_of(value)
+    new = object_of(object_of(told.get("security")).get("auth")).get("selectedType")
+    return text_of(new) or text_of(told.get("selectedAuthType"))
