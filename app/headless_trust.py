@@ -26,18 +26,21 @@ def may_run(prepared: PreparedRun, *, trust: bool, workflow: str) -> bool:
     if not found.unknown:
         return True
     if not trust:
+        may_ask = _is_terminal(sys.stdin) and _is_terminal(sys.stdout)
+        # Where the person sees it, also when standard error goes into a file.
+        out = sys.stdout if may_ask and not _is_terminal(sys.stderr) else sys.stderr
         sys.stdout.flush()
-        _show(found.unknown, sys.stderr)
-        if not _is_terminal(sys.stdin) or not _is_terminal(sys.stdout):
+        _show(found.unknown, out)
+        if not may_ask:
             sys.stderr.write(
                 "Nothing was started. Read these commands; to run them, and to be asked again only when they "
                 "change, give --trust.\n"
             )
             return False
-        if not _asked():
+        if not _asked(out):
             sys.stderr.write("Nothing was started.\n")
             return False
-    _warn(store.remember(found.unknown, workflow))
+    _warn(store.remember(found.unknown, prepared.plan.workflow_path or workflow))
     return True
 
 
@@ -51,12 +54,12 @@ def _show(commands: Sequence[BroughtCommand], out: TextIO) -> None:
     out.flush()
 
 
-def _asked() -> bool:
-    sys.stderr.write("They run with all of your rights. Run them? [y/N] ")
-    sys.stderr.flush()
+def _asked(out: TextIO) -> bool:
+    out.write("This runs with all of your rights. Run it? [y/N] ")
+    out.flush()
     answer = sys.stdin.readline()
     if not answer.endswith("\n"):
-        sys.stderr.write("\n")
+        out.write("\n")
     return answer.strip().lower() in ("y", "yes")
 
 

@@ -152,7 +152,7 @@ async def _run_and_stop(workflow: Path, pids: Path) -> float:
 
 def _kill(workflow: Path, pids: Path) -> float:
     main = Path(__file__).resolve().parent.parent / "main.py"
-    argv = [sys.executable, str(main), "run", str(workflow)]
+    argv = [sys.executable, str(main), "run", str(workflow), "--trust"]
     with subprocess.Popen(argv, stdout=subprocess.DEVNULL, cwd=workflow.parent) as openloop:
         while (processes := _all_there(pids)) is None:
             if openloop.poll() is not None:

@@ -80,7 +80,7 @@ def test_options_override_the_workflow(shop: Workshop) -> None:
     elsewhere = shop.folder / "else where"
     elsewhere.mkdir()
     words = ["--json", "--max-loops", "2", "--max-parallel", "1", "--workdir", elsewhere, "--log-dir", "logs"]
-    done = openloop("run", path, *words, cwd=shop.folder)
+    done = openloop("run", path, *words, "--trust", cwd=shop.folder)
     assert done.returncode == 1
     events = events_of(done.stdout, shop.folder)
     assert [event.iteration for event in events if isinstance(event, IterationStarted)] == [1, 2]
@@ -192,7 +192,8 @@ def test_a_run_is_refused_with_everything_that_is_wrong_at_once(shop: Workshop) 
 
 def test_a_run_whose_program_is_missing_is_refused(shop: Workshop) -> None:
     shop.command("lost", "no_such_program_anywhere")
-    (line,) = refused(openloop("run", shop.file({"loop_agents": ["lost"]}), cwd=shop.folder), shop.folder)
+    path = shop.file({"loop_agents": ["lost"]})
+    (line,) = refused(openloop("run", path, "--trust", cwd=shop.folder), shop.folder)
     assert "agents/lost.md" in Path(line).as_posix()
     assert "there is no such program. Install it, " in line
 

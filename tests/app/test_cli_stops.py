@@ -103,7 +103,7 @@ def test_a_run_that_was_started_to_outlive_its_terminal_does(shop: Workshop) -> 
     """`nohup` and `&` ignore signals on purpose."""
     shop.command("waits", "sh", "-c", GATED)
     path = shop.file({"preparation_agents": ["waits"]})
-    with running("run", path, cwd=shop.folder, prefix=("nohup",)) as process:
+    with running("run", path, "--trust", cwd=shop.folder, prefix=("nohup",)) as process:
         until(lambda: len(alive_agents(shop.folder)) >= 1, "the agent never came")
         process.send_signal(signal.SIGHUP)
         (shop.folder / "go").touch()

@@ -42,7 +42,7 @@ def test_a_terminal_shows_who_is_at_work_and_how_it_ended(shop: Workshop) -> Non
         "max_parallel": 2,
     }
     path = shop.file({"loop_agents": [group], "end_state_condition": "iteration >= 2", "max_loops": 5})
-    with Terminal("run", path, cwd=shop.folder, columns=400) as terminal:
+    with Terminal("run", path, "--trust", cwd=shop.folder, columns=400) as terminal:
         # Names are never read as markup.
         terminal.until("two (iteration 1): failed after", "▸ [red]one", "Loop · iteration 1 of 5")
         (shop.folder / "go").touch()
@@ -78,7 +78,7 @@ def test_a_low_terminal_keeps_the_line_about_the_whole_run(shop: Workshop) -> No
             "max_parallel_agents": 9,
         }
     )
-    with Terminal("run", path, cwd=shop.folder, rows=8) as terminal:
+    with Terminal("run", path, "--trust", cwd=shop.folder, rows=8) as terminal:
         terminal.until("▸ one 4", "▸ and 5 more", "Preparation   0:")
         (shop.folder / "go").touch()
         assert terminal.end() == 0
