@@ -15,7 +15,7 @@ class RunLock:
     """The lock of a run folder."""
 
     def __init__(self, folder: Path) -> None:
-        self._lock = FileLock(folder / "run.lock")
+        self._lock = FileLock(folder / "run.lock", thread_local=False)
 
     def acquire(self) -> None:
         """Take it, or raise RunIsHeld."""

@@ -23,6 +23,8 @@ from core.plan import RunPlan
 from core.planning import RunOverrides, plan_run
 from core.process_tree import MARK
 from core.progress import RunProgress
+from core.recorded_run import RecordedRun, read_run
+from core.resuming import prepare_resume
 from core.state import WorkflowState
 from core.workflow_file import parse_workflow
 
@@ -121,8 +123,19 @@ class Workshop:
         return run_plan(self.plan(workflow, overrides), watch, backend_of=backend_of)
 
 
+def resume(folder: Path, watch: Watch | None = None, *, overrides: RunOverrides | None = None) -> FinishedRun:
+    """Go on with a run, as it is in its folder."""
+    recorded = read_run(folder)
+    prepared = prepare_resume(recorded, overrides, known_backends=backend_names())
+    return run_plan(prepared.plan, watch, recorded=recorded)
+
+
 def run_plan(
-    plan: RunPlan, watch: Watch | None = None, *, backend_of: Callable[[str], Backend] = backend
+    plan: RunPlan,
+    watch: Watch | None = None,
+    *,
+    backend_of: Callable[[str], Backend] = backend,
+    recorded: RecordedRun | None = None,
 ) -> FinishedRun:
     """Run a plan to its end."""
     events: list[Event] = []
@@ -136,7 +149,7 @@ def run_plan(
                 if watch is not None:
                     watch(engine, event)
 
-        engine = Engine(plan, executor, backend_of, take)
+        engine = Engine(plan, executor, backend_of, take, recorded=recorded)
         try:
             finished = await asyncio.wait_for(engine.run(), 60)
         finally:
