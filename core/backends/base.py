@@ -192,6 +192,26 @@ class Backend(Protocol):
         logged in where that can be told. Blocking; may run the CLI for some seconds, never raises for
         what the machine lacks."""
 
+    def silence_reason(self, order: TurnOrder) -> str:
+        """Why the running attempt of this order prints nothing, as far as the CLI's own log tells it: one
+        sentence for a user; empty where nothing is known.
+
+        `order.session` is the attempt's session once it is known. Reads the end of one file, so it may be
+        asked every few seconds; never raises.
+        """
+
+    def hidden_failure(self, order: TurnOrder) -> Failure | None:
+        """A failure that the CLI keeps to itself and would wait out for hours, such as a used-up quota: the
+        running attempt is best ended with it. As cheap as `silence_reason`, and never raises."""
+
+    def untold_output(self, order: TurnOrder, reader: OutputReader) -> Sequence[OutputEvent]:
+        """What an attempt that has ended did not print, but the CLI keeps in its session: a lost end, what
+        subagents used. `reader` has read the attempt and takes this in; judge it after, or again.
+
+        `order.session` is the attempt's session. Empty at once in the usual case; else blocking for some
+        seconds, as it may run the CLI. Never raises for what the CLI does not tell.
+        """
+
     def command(self, order: TurnOrder) -> Command:
         """The process of one attempt. Raises FileNotFoundError when the CLI is not installed."""
 

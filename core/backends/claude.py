@@ -17,6 +17,7 @@ from core.backends.base import (
     Failure,
     NoiseSeen,
     OutputEvent,
+    OutputReader,
     ReasoningSaid,
     SessionOpened,
     StepFinished,
@@ -37,7 +38,9 @@ from core.backends.installed_cli import (
     text_of,
     tool_title,
 )
+from core.backends.logins import claude_login, examine_cli
 from core.backends.ndjson import JsonLines, LineItem
+from core.backends.provider_loss import Lost, ProviderLoss, at_moment, failure_of
 from core.health import Finding
 from core.json_types import JsonObject, JsonValue
 from core.problems import Problem
@@ -83,7 +86,13 @@ _ENDINGS = {
     "error_max_budget_usd": "The agent used up the money that --max-budget-usd allows.",
     "error_max_structured_output_retries": "The agent's answer did not fit the schema of --json-schema.",
 }
-_KINDS_OF_ERROR = {"authentication_failed": 401, "rate_limit": 429, "overloaded": 529, "billing_error": 402}
+_KINDS_OF_ERROR = {
+    "authentication_failed": 401,
+    "billing_error": 402,
+    "oauth_org_not_allowed": 403,
+    "rate_limit": 429,
+    "overloaded": 529,
+}
 """HTTP status of errors that are told by a word only."""
 
 
@@ -104,6 +113,7 @@ class ClaudeReader:
         self._texts: list[str] = []
         self._tools: dict[str, tuple[str, str]] = {}
         self._error_kind = ""
+        self._loss: ProviderLoss | None = None
         self._result: JsonObject | None = None
 
     @property
@@ -136,9 +146,21 @@ class ClaudeReader:
                 return self._assistant(line)
             case "user":
                 return self._tool_results(object_of(line.get("message")))
+            case "rate_limit_event":
+                self._limit(object_of(line.get("rate_limit_info")))
             case "result":
                 return self._ended(line)
         return []
+
+    def _limit(self, told: JsonObject) -> None:
+        """The state of the account's limits; all but a rejection are for information."""
+        rejected = told.get("status") == "rejected" or (
+            told.get("isUsingOverage") is True and told.get("overageStatus") == "rejected"
+        )
+        self._loss = None
+        if rejected:
+            resets = count_of(told.get("resetsAt"))
+            self._loss = ProviderLoss(Lost.LIMIT, at_moment(resets) if resets else "")
 
     def _system(self, line: JsonObject) -> list[OutputEvent]:
         if line.get("subtype") == "api_retry":
@@ -159,6 +181,8 @@ class ClaudeReader:
         if message.get("model") == _MADE_UP:
             self._error_kind = text_of(line.get("error"))
             return []
+        if not of_subagent:
+            self._error_kind = ""
         events: list[OutputEvent] = []
         if not of_subagent and message.get("id") != self._message:
             self._message = text_of(message.get("id"))
@@ -207,9 +231,12 @@ class ClaudeReader:
     def _ended(self, line: JsonObject) -> list[OutputEvent]:
         self._result = line
         self._step_usage = None
-        usage = _less(_usage(object_of(line.get("usage")), answered=True), self._told)
+        all_of_it = _usage(object_of(line.get("usage")), answered=True)
+        usage = _less(all_of_it, self._told)
         cost = line.get("total_cost_usd")
-        if isinstance(cost, int | float) and not isinstance(cost, bool) and (cost or not usage.total_tokens):
+        free = not all_of_it.total_tokens and not self._told.total_tokens
+        if isinstance(cost, int | float) and not isinstance(cost, bool) and (cost or free):
+            # A price of 0 for tokens that were used is one that Claude Code does not know.
             usage += Usage(cost_usd=float(cost))
         return [StepFinished(text_of(line.get("stop_reason")) or text_of(line.get("subtype")), usage)]
 
@@ -222,7 +249,11 @@ class ClaudeReader:
         result = self._result or {}
         if exit_code == 0 and result.get("subtype") == "success" and result.get("is_error") is not True:
             said = text_of(result.get("result")) or text
-            return Verdict(said, truncated=result.get("stop_reason") == "max_tokens")
+            failure = CLI.notice_failure(said)
+            if failure is None and self._error_kind in _KINDS_OF_ERROR:
+                # What the provider refused is told like an answer, with exit code 0.
+                failure = self._told_failure(result, stderr)
+            return Verdict(said, failure, truncated=result.get("stop_reason") == "max_tokens")
         if self._error_kind == "max_output_tokens":
             return Verdict(text, truncated=True)
         return Verdict(text, self._failure(exit_code, signal, stderr))
@@ -245,11 +276,12 @@ class ClaudeReader:
             return Failure(_ENDINGS[kind], said)
         if "No conversation found" in said:
             return Failure("Claude Code no longer knows the session that was to be continued.", said)
-        if "Not logged in" in said or "/login" in said:
-            return Failure(f"Claude Code is not logged in. {CLI.login}.", said)
         status = status_of(result.get("api_error_status")) or _KINDS_OF_ERROR.get(self._error_kind)
-        error = CLI.provider_error(status, said or stderr or "no reason was given", self._model)
-        return Failure(error.message, "\n".join(filter(None, (error.detail, stderr))), error.transient)
+        # An account's used-up limit has the status of a rate limit; a line of its own tells them apart.
+        limited = status == 429 or (status is None and "limit" in said)
+        loss = self._loss if limited else None
+        error = CLI.provider_error(status, said or stderr or "no reason was given", self._model, loss)
+        return failure_of(error, stderr)
 
 
 def _plain_content(value: JsonValue) -> str:
@@ -285,11 +317,24 @@ class ClaudeBackend:
     start_cost = True
 
     def examine(self, workdir: Path) -> list[Finding]:
-        return []
+        """Whether Claude Code is there and answers, its version, its login."""
+        return examine_cli(CLI, claude_login, workdir)
 
     def check(self, orders: Sequence[TurnOrder]) -> list[Problem]:
         """Whether Claude Code is there, and whether the agents' `extra_args` can be used."""
         return CLI.check(orders)
+
+    def silence_reason(self, order: TurnOrder) -> str:
+        """Unknown: it tells in its output when it asks again."""
+        return ""
+
+    def hidden_failure(self, order: TurnOrder) -> Failure | None:
+        """None: it reports its failures."""
+        return None
+
+    def untold_output(self, order: TurnOrder, reader: OutputReader) -> Sequence[OutputEvent]:
+        """Nothing: its last line has the sum of everything."""
+        return ()
 
     def command(self, order: TurnOrder) -> Command:
         """`claude -p` with the prompt on standard input. Raises FileNotFoundError."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
@@ -20,6 +21,7 @@ from core.backends.base import (
     Failure,
     NoiseSeen,
     OutputEvent,
+    OutputReader,
     ReasoningSaid,
     SessionOpened,
     StepFinished,
@@ -40,7 +42,9 @@ from core.backends.installed_cli import (
     status_of,
     text_of,
 )
+from core.backends.logins import codex_login, examine_cli
 from core.backends.ndjson import JsonLines, LineItem
+from core.backends.provider_loss import failure_of
 from core.health import Finding
 from core.json_types import JsonObject, JsonValue
 from core.problems import Problem
@@ -173,14 +177,14 @@ class CodexReader:
         status = _STATUS.search(said)
         code = int(status[1]) if status else 400 if message.startswith("{") else None
         error = CLI.provider_error(code, said, self._model)
-        return ErrorReported(error.message, message, error.transient)
+        return replace(error, detail=message)
 
     # --- how it ended --------------------------------------------------------------------------------
 
     def judge(self, exit_code: int | None, signal: int | None, stderr_tail: str) -> Verdict:
         """By the last event of the turn; without one by exit code and standard error."""
         if self._completed and exit_code == 0:
-            return Verdict(self._text)
+            return Verdict(self._text, CLI.notice_failure(self._text))
         if _TRUNCATED in self._error:
             return Verdict(self._text, truncated=True)
         return Verdict(self._text, self._failure(exit_code, signal, plain_stderr(stderr_tail)))
@@ -189,8 +193,7 @@ class CodexReader:
         if exit_code is None:
             return CLI.ended_by_signal(signal, stderr)
         if self._error:
-            error = self._reported(self._error)
-            return Failure(error.message, error.detail, error.transient)
+            return failure_of(self._reported(self._error))
         if exit_code and not self._printed and any(words in stderr for words in _START_RACE):
             return Failure(
                 "Codex could not open its database while others started. It had not begun to work.",
@@ -299,11 +302,24 @@ class CodexBackend:
         self._totals = ThreadTotals()
 
     def examine(self, workdir: Path) -> list[Finding]:
-        return []
+        """Whether Codex is there and answers, its version, its login."""
+        return examine_cli(CLI, codex_login, workdir)
 
     def check(self, orders: Sequence[TurnOrder]) -> list[Problem]:
         """Whether Codex is there, and whether the agents' `extra_args` can be used."""
         return CLI.check(orders)
+
+    def silence_reason(self, order: TurnOrder) -> str:
+        """Unknown: it tells in its output when it asks again."""
+        return ""
+
+    def hidden_failure(self, order: TurnOrder) -> Failure | None:
+        """None: it reports its failures."""
+        return None
+
+    def untold_output(self, order: TurnOrder, reader: OutputReader) -> Sequence[OutputEvent]:
+        """Nothing: its last line has the sum of everything."""
+        return ()
 
     def command(self, order: TurnOrder) -> Command:
         """`codex exec` with the prompt on standard input. Raises FileNotFoundError."""

@@ -14,7 +14,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from core.agent import AgentDefinition
-from core.backends.base import Command, Failure, NoiseSeen, OutputEvent, TurnOrder, Verdict
+from core.backends.base import (
+    Command,
+    Failure,
+    NoiseSeen,
+    OutputEvent,
+    OutputReader,
+    TurnOrder,
+    Verdict,
+)
+from core.backends.provider_loss import loss_in_lines, notice_of_loss
 from core.health import Finding
 from core.parser import CLOSING, OPENING
 from core.problems import Problem, UserFileError
@@ -25,6 +34,9 @@ TEXT_LIMIT = 8 * 1024 * 1024
 LINE_LIMIT = 1024 * 1024
 """Bytes of a line that are held back until its end comes; a longer one is passed on in pieces."""
 
+_LOGIN = "Log in again with the program that answers, or correct its key"
+_END = 4096
+"""Characters at the end of a failed program's output in which a reason is looked for."""
 _EXAMPLE = "Write the program and its arguments as a list: command: [my-agent, --fast]."
 
 
@@ -72,7 +84,8 @@ def command_words(agent: AgentDefinition) -> tuple[str, ...]:
 class CommandReader:
     """Reads plain output: passes it on in whole lines, and keeps its end as the answer."""
 
-    def __init__(self) -> None:
+    def __init__(self, program: str = "The command") -> None:
+        self._program = program
         self._line: list[bytes] = []
         self._line_bytes = 0
         self._kept: deque[bytes] = deque()
@@ -113,7 +126,18 @@ class CommandReader:
                 f"Its state update is longer than {TEXT_LIMIT // 2**20} MiB, which is all of an answer that "
                 "is kept. Make it smaller, or write large data into a file and name that in the payload."
             )
-        return Verdict(text, failure)
+        return Verdict(text, self._loss(text, stderr_tail, failure) or failure)
+
+    def _loss(self, text: str, stderr_tail: str, failure: Failure | None) -> Failure | None:
+        """What an agent CLI inside the program says about its limit or login, in the place of an answer."""
+        if failure is None:
+            loss, notice = notice_of_loss(text), text.strip()
+        else:
+            found = loss_in_lines(stderr_tail) or loss_in_lines(text[-_END:])
+            loss, notice = found or (None, "")
+        if loss is None:
+            return None
+        return Failure(loss.words(self._program, _LOGIN, notice), stderr_tail.strip(), provider_wide=True)
 
     def _hold(self, data: bytes) -> None:
         if data:
@@ -157,6 +181,7 @@ class CommandBackend:
     start_cost = False
 
     def examine(self, workdir: Path) -> list[Finding]:
+        """Nothing: every agent names a program of its own, and `check` looks for it."""
         return []
 
     def check(self, orders: Sequence[TurnOrder]) -> list[Problem]:
@@ -191,6 +216,18 @@ class CommandBackend:
             )
         return None
 
+    def silence_reason(self, order: TurnOrder) -> str:
+        """Unknown: where a program keeps its log is its own affair."""
+        return ""
+
+    def hidden_failure(self, order: TurnOrder) -> Failure | None:
+        """None: its exit code is all it tells."""
+        return None
+
+    def untold_output(self, order: TurnOrder, reader: OutputReader) -> Sequence[OutputEvent]:
+        """Nothing: it is all in the output."""
+        return ()
+
     def command(self, order: TurnOrder) -> Command:
         """The agent's command as it stands. Raises UserFileError when there is none that can be used."""
         try:
@@ -200,7 +237,10 @@ class CommandBackend:
 
     def reader(self, order: TurnOrder) -> CommandReader:
         """A new reader for one attempt."""
-        return CommandReader()
+        try:
+            return CommandReader(f"The command {Path(command_words(order.agent)[0]).name}")
+        except _CommandError:
+            return CommandReader()
 
 
 def _as_problem(agent: AgentDefinition, error: _CommandError) -> Problem:

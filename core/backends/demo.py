@@ -23,6 +23,7 @@ from core.backends.base import (
     Failure,
     NoiseSeen,
     OutputEvent,
+    OutputReader,
     ReasoningSaid,
     SessionOpened,
     StepFinished,
@@ -34,7 +35,7 @@ from core.backends.base import (
 )
 from core.backends.ndjson import JsonLines, LineItem
 from core.findings import did_you_mean
-from core.health import Finding
+from core.health import Finding, FindingStatus
 from core.json_types import JsonObject, JsonValue
 from core.problems import Problem, UserFileError
 from core.usage import Usage
@@ -378,12 +379,28 @@ class DemoBackend:
     start_cost = False
 
     def examine(self, workdir: Path) -> list[Finding]:
-        return []
+        """Whether the demo agent is where it belongs; it needs nothing but this Python."""
+        if _program().is_file():
+            return [Finding("demo agents", FindingStatus.OK, "They need no account, no key and no network.")]
+        message = f"{_program()} is missing, so the examples cannot run."
+        return [Finding("demo agents", FindingStatus.ERROR, message, "Install OpenLoop again.", absent=True)]
 
     def check(self, orders: Sequence[TurnOrder]) -> list[Problem]:
         """Every wrong key or value under `demo:`, once for each agent."""
         agents = {(order.agent.path, order.agent.name): order.agent for order in orders}
         return [problem for agent in agents.values() for problem in _problems_of(agent)]
+
+    def silence_reason(self, order: TurnOrder) -> str:
+        """Unknown: the demo agent keeps no log."""
+        return ""
+
+    def hidden_failure(self, order: TurnOrder) -> Failure | None:
+        """None: it reports its failures."""
+        return None
+
+    def untold_output(self, order: TurnOrder, reader: OutputReader) -> Sequence[OutputEvent]:
+        """Nothing: it keeps nothing to itself."""
+        return ()
 
     def command(self, order: TurnOrder) -> Command:
         """The demo agent's process. Raises UserFileError when the `demo:` mapping is wrong."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from core.backends.base import (
@@ -17,6 +18,7 @@ from core.backends.base import (
     Failure,
     NoiseSeen,
     OutputEvent,
+    OutputReader,
     SessionOpened,
     StepFinished,
     StepStarted,
@@ -35,7 +37,9 @@ from core.backends.installed_cli import (
     text_of,
     tool_title,
 )
+from core.backends.logins import examine_cli, gemini_login
 from core.backends.ndjson import JsonLines, LineItem
+from core.backends.provider_loss import Lost, ProviderLoss, failure_of, provider_loss
 from core.health import Finding
 from core.json_types import JsonObject
 from core.problems import Problem
@@ -67,8 +71,8 @@ _TITLE_KEYS = (
 )
 _STATUS = re.compile(r'"code":\s*(\d{3})\b|\bstatus:? (\d{3})\b')
 _SAID = re.compile(r'"message":\s*"((?:[^"\\]|\\.)*)"')
+_NOT_LOGGED_IN = 41
 _EXITS = {
-    41: f"Gemini CLI is not logged in. {CLI.login}.",
     52: "Gemini CLI cannot read its settings. Correct the file that it names.",
     53: "The agent used up the requests that maxSessionTurns of Gemini CLI's settings allows.",
     55: "Gemini CLI does not trust the working directory. Start `gemini` in it once and trust it, or add "
@@ -168,7 +172,7 @@ class GeminiReader:
         An answer that was cut off looks like any other here; its update is then missing.
         """
         if exit_code == 0 and self._result is not None and self._result.get("status") == "success":
-            return Verdict(self._text)
+            return Verdict(self._text, CLI.notice_failure(self._text))
         return Verdict(self._text, self._failure(exit_code, signal, plain_stderr(stderr_tail)))
 
     def _failure(self, exit_code: int | None, signal: int | None, stderr: str) -> Failure:
@@ -178,10 +182,14 @@ class GeminiReader:
             message = text_of(object_of(self._result.get("error")).get("message")) or "no reason was given"
             status = _STATUS.search(message)
             said = _SAID.search(message)
-            error = CLI.provider_error(
-                int(status[1] or status[2]) if status else None, said[1] if said else message, self._model
-            )
-            return Failure(error.message, "\n".join(filter(None, (message, stderr))), error.transient)
+            code = int(status[1] or status[2]) if status else None
+            # The whole message: which quota is used up stands behind the sentence.
+            loss = provider_loss(message, code)
+            error = CLI.provider_error(code, said[1] if said else message, self._model, loss)
+            return failure_of(replace(error, detail=message), stderr)
+        if exit_code == _NOT_LOGGED_IN:
+            message = ProviderLoss(Lost.LOGIN).words(CLI.title, CLI.login, stderr)
+            return Failure(message, stderr, provider_wide=True)
         if exit_code in _EXITS:
             return Failure(_EXITS[exit_code], stderr)
         if "Error resuming session" in stderr:
@@ -204,11 +212,24 @@ class GeminiBackend:
     start_cost = True
 
     def examine(self, workdir: Path) -> list[Finding]:
-        return []
+        """Whether the Gemini CLI is there and answers, its version, its login."""
+        return examine_cli(CLI, gemini_login, workdir)
 
     def check(self, orders: Sequence[TurnOrder]) -> list[Problem]:
         """Whether the Gemini CLI is there, and whether the agents' `extra_args` can be used."""
         return CLI.check(orders)
+
+    def silence_reason(self, order: TurnOrder) -> str:
+        """Unknown: it keeps no log."""
+        return ""
+
+    def hidden_failure(self, order: TurnOrder) -> Failure | None:
+        """None: it reports its failures."""
+        return None
+
+    def untold_output(self, order: TurnOrder, reader: OutputReader) -> Sequence[OutputEvent]:
+        """Nothing: its last line has the sum of everything."""
+        return ()
 
     def command(self, order: TurnOrder) -> Command:
         """`gemini` with the prompt on standard input. Raises FileNotFoundError."""

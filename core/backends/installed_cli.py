@@ -11,6 +11,7 @@ from signal import Signals
 
 from core.agent import AgentDefinition
 from core.backends.base import ErrorReported, Failure, TurnOrder
+from core.backends.provider_loss import ProviderLoss, loss_in_lines, notice_of_loss, provider_loss, shortened
 from core.json_types import JsonObject, JsonValue
 from core.problems import Problem
 from core.processes import ProgramNotFound, find_program
@@ -20,11 +21,6 @@ EXTRA_ARGUMENTS = "extra_args"
 TITLE_LENGTH = 200
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
-_SPENT = re.compile(
-    r"insufficient_quota|insufficient.credit|credit balance|billing"
-    r"|(?:usage|session|weekly|daily|monthly) limit|limit .*\bresets?\b",
-    re.IGNORECASE,
-)
 _TOO_LONG = re.compile(
     r"context.?(length|window)|prompt is too long|maximum context|too many tokens", re.IGNORECASE
 )
@@ -102,31 +98,39 @@ class InstalledCli:
 
     # --- failures -------------------------------------------------------------------------------------
 
-    def provider_error(self, status: int | None, said: str, model: str | None) -> ErrorReported:
-        """An error of the provider in a user's words. `status`: the HTTP status, where the CLI told one."""
-        spent = status == 402 or bool(_SPENT.search(said))
+    def provider_error(
+        self, status: int | None, said: str, model: str | None, loss: ProviderLoss | None = None
+    ) -> ErrorReported:
+        """An error of the provider in a user's words. `status`: the HTTP status, where the CLI told one.
+
+        `loss` is what the CLI told in another way than by `said`; without it, `said` is asked.
+        """
+        loss = loss or provider_loss(said, status)
+        if loss is not None:
+            return ErrorReported(loss.words(self.title, self.login, said), said, provider_wide=True)
         passing = status in (408, 409, 425, 429) or (status is not None and status >= 500)
         if status is None:
             passing = bool(_PASSING.search(said))
-        return ErrorReported(self._words(status, said, model, spent), said, passing and not spent)
+        return ErrorReported(self._words(status, shortened(said), model), said, passing)
 
-    def _words(self, status: int | None, said: str, model: str | None, spent: bool) -> str:
+    def notice_failure(self, answer: str) -> Failure | None:
+        """The failure that stands in the place of an answer: a notice that the limit or the login is gone."""
+        loss = notice_of_loss(answer)
+        if loss is None:
+            return None
+        return Failure(loss.words(self.title, self.login, answer.strip()), answer, provider_wide=True)
+
+    def _words(self, status: int | None, said: str, model: str | None) -> str:
         asked = f"the model {model}" if model else "the model"
-        if spent:
-            return f"The provider says that a limit of the account is reached: {said}"
         if status == 413 or _TOO_LONG.search(said):
             return (
                 f"The prompt is too long for {asked}. Make the payload smaller, or use a model with a larger "
                 "context."
             )
-        if status in (401, 403):
-            return f"The provider refused the key or the login ({status}). {self.login}. It said: {said}"
         if status == 404:
             return f"The provider does not know {asked}, or its address is wrong (404). It said: {said}"
         if status == 429:
-            return (
-                f"The provider takes no more requests for now (429): a rate limit or a quota. It said: {said}"
-            )
+            return f"The provider takes no more requests for now (429), a rate limit. It said: {said}"
         if status is not None and status >= 500:
             return f"The provider failed ({status}), also when asked again. It said: {said}"
         if status is not None:
@@ -150,6 +154,10 @@ class InstalledCli:
 
     def ended_with_code(self, exit_code: int, stderr: str) -> Failure:
         """The failure of a process that ended with an exit code and no explanation on standard output."""
+        found = loss_in_lines(stderr)
+        if found is not None:
+            loss, notice = found
+            return Failure(loss.words(self.title, self.login, notice), stderr, provider_wide=True)
         lines = [line.strip() for line in stderr.splitlines() if line.strip()]
         said = f" It said: {lines[-1]}" if lines else " It said nothing."
         return Failure(f"{self.title} ended with exit code {exit_code}.{said}", stderr)

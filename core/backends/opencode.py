@@ -8,15 +8,20 @@ from __future__ import annotations
 
 import os
 import re
+import threading
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import orjson
 
-from core.backends.base import Command, TurnOrder
+from core.backends.base import Command, Failure, OutputEvent, OutputReader, TurnOrder
 from core.backends.opencode_checks import check_orders
+from core.backends.opencode_errors import failure_told
 from core.backends.opencode_health import examine_opencode
+from core.backends.opencode_log import last_error, log_file
 from core.backends.opencode_reader import OpencodeReader
+from core.backends.provider_loss import shortened
 from core.health import Finding
 from core.json_types import JsonObject
 from core.jsonc import parse_jsonc
@@ -49,6 +54,8 @@ _STRICT_FLAGS = (
     "OPENCODE_DISABLE_CLAUDE_CODE",
 )
 """Variables that make opencode end at once when they are set to nothing."""
+_MOST_TURNS = 10_000
+"""Turns whose last start is remembered."""
 _ODD_IN_TITLE = re.compile(r"[^\w .,:;/()#+-]+")
 
 
@@ -57,6 +64,11 @@ class OpencodeBackend:
 
     name = "opencode"
     start_cost = True
+
+    def __init__(self) -> None:
+        # When the last attempt of each turn began: older lines of the log are of earlier ones.
+        self._begun: dict[Path, float] = {}
+        self._lock = threading.Lock()
 
     def examine(self, workdir: Path) -> list[Finding]:
         """Whether opencode is there and answers, its version, its logins."""
@@ -77,8 +89,33 @@ class OpencodeBackend:
             ]
         return check_orders(program, orders)
 
+    def silence_reason(self, order: TurnOrder) -> str:
+        """The error in opencode's log after which it asks the provider again by itself."""
+        error = self._last_error(order)
+        return error and f'The provider refused, and opencode waits to ask again: "{shortened(error)}"'
+
+    def hidden_failure(self, order: TurnOrder) -> Failure | None:
+        """A used-up limit: opencode waits for it to reset, for hours and without a word."""
+        return failure_told(self._last_error(order), order.model or order.defaults.model)
+
+    def _begin(self, turn_folder: Path) -> None:
+        with self._lock:
+            self._begun.pop(turn_folder, None)
+            self._begun[turn_folder] = time.time()
+            if len(self._begun) > _MOST_TURNS:
+                del self._begun[next(iter(self._begun))]
+
+    def _last_error(self, order: TurnOrder) -> str:
+        since = self._begun.get(order.turn_folder, 0.0)
+        title = _plain_title(order.title)
+        return last_error(log_file(os.environ), order.session, title, order.workdir, since)
+
+    def untold_output(self, order: TurnOrder, reader: OutputReader) -> Sequence[OutputEvent]:
+        return ()
+
     def command(self, order: TurnOrder) -> Command:
         """`opencode run` with the prompt on standard input. Raises FileNotFoundError."""
+        self._begin(order.turn_folder)
         defaults = order.defaults
         argv = [find_opencode(order.workdir), "run", "--format", "json", "--thinking"]
         # `--title` also saves the request that would make one up. With `=`, a value may begin with a dash.

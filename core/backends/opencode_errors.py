@@ -7,7 +7,16 @@ from typing import cast
 
 import orjson
 
-from core.backends.base import ErrorReported
+from core.backends.base import ErrorReported, Failure
+from core.backends.provider_loss import (
+    Lost,
+    ProviderLoss,
+    at_moment,
+    in_span,
+    notice_of_loss,
+    provider_loss,
+    shortened,
+)
 from core.json_types import JsonObject, JsonValue
 
 _TRANSIENT_STATUS = frozenset({408, 409, 425, 429})
@@ -16,7 +25,9 @@ _TRANSIENT_WORDS = re.compile(
     r"|cannot connect|connection|socket|econn|epipe|network|unavailable|try again|json parsing failed",
     re.IGNORECASE,
 )
-_SPENT_WORDS = re.compile(r"insufficient_quota|insufficient.credit|billing|credit balance", re.IGNORECASE)
+_LOGIN = "Log in with `opencode auth login`, or correct the key in opencode's configuration"
+_LONG_WAIT = 600
+"""Seconds to wait from which on a rate limit is a usage limit; opencode waits them out without a word."""
 _TOO_LONG_WORDS = re.compile(
     r"context.?(length|window|overflow|limit)|prompt is too long|maximum context|too many tokens",
     re.IGNORECASE,
@@ -33,29 +44,65 @@ def error_reported(error: JsonValue, model: str | None) -> ErrorReported:
     status = told.get("statusCode")
     status = status if isinstance(status, int) and not isinstance(status, bool) else None
     detail = _detail(error)
-    spent = status == 402 or bool(_SPENT_WORDS.search(detail))
+    loss = _loss(name, status, message, told)
+    if loss is not None:
+        return ErrorReported(loss.words(_who(model), _LOGIN, message), detail, provider_wide=True)
     return ErrorReported(
-        message=_words(name, status, message, detail, model, spent=spent),
+        message=_words(name, status, shortened(message), detail, model),
         detail=detail,
-        transient=not spent and _is_transient(status, told.get("isRetryable"), message),
+        transient=_is_transient(status, told.get("isRetryable"), message),
     )
 
 
-def _words(
-    name: str, status: int | None, message: str, detail: str, model: str | None, *, spent: bool
-) -> str:
+def failure_told(said: str, model: str | None) -> Failure | None:
+    """The failure that a sentence of an error is, where it concerns all turns of the provider; else None."""
+    return _as_failure(provider_loss(said), said, model)
+
+
+def notice_failure(answer: str, model: str | None) -> Failure | None:
+    """The failure that stands in the place of an answer: a notice that the limit or the login is gone."""
+    return _as_failure(notice_of_loss(answer), answer.strip(), model)
+
+
+def _as_failure(loss: ProviderLoss | None, said: str, model: str | None) -> Failure | None:
+    if loss is None:
+        return None
+    return Failure(loss.words(_who(model), _LOGIN, said), said, provider_wide=True)
+
+
+def _who(model: str | None) -> str:
+    """The provider, as far as the model's name tells it."""
+    provider, slash, _ = (model or "").partition("/")
+    return f"The provider {provider} of opencode" if slash else "The provider of opencode"
+
+
+def _loss(name: str, status: int | None, message: str, told: JsonObject) -> ProviderLoss | None:
+    if name == "ContextOverflowError" or _TOO_LONG_WORDS.search(message):
+        return None
+    body = told.get("responseBody")
+    loss = provider_loss(f"{name} {message}\n{body if isinstance(body, str) else ''}", status)
+    if loss is not None or status != 429:
+        return ProviderLoss(Lost.LOGIN) if loss is None and name == "ProviderAuthError" else loss
+    headers = told.get("responseHeaders")
+    header: JsonObject = headers if isinstance(headers, dict) else {}
+    wait = _seconds(header.get("retry-after"))
+    if header.get("anthropic-ratelimit-unified-status") == "rejected":
+        # A subscription's used-up limit, in the words of a rate limit.
+        moment = _seconds(header.get("anthropic-ratelimit-unified-reset"))
+        return ProviderLoss(Lost.LIMIT, at_moment(moment) if moment else "")
+    return ProviderLoss(Lost.LIMIT, in_span(wait)) if wait >= _LONG_WAIT else None
+
+
+def _seconds(value: JsonValue) -> int:
+    text = str(value or "").strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 12 else 0
+
+
+def _words(name: str, status: int | None, message: str, detail: str, model: str | None) -> str:
     asked = f"the model {model}" if model else "the model"
-    if spent:
-        return f"The provider says that the account has no credit or quota left: {message}"
     if name == "ContextOverflowError" or status == 413 or _TOO_LONG_WORDS.search(message):
         return (
             f"The prompt is too long for {asked}. Make the payload smaller, or take a model that reads more."
-        )
-    if status in (401, 403) or name == "ProviderAuthError":
-        code = f" ({status})" if status else ""
-        return (
-            f"The provider refused the key{code}. Log in with `opencode auth login`, or correct the key in "
-            f"opencode's configuration. It said: {message}"
         )
     if status == 404:
         return (
@@ -63,9 +110,7 @@ def _words(
             f"`opencode models` lists the models that can be used. It said: {message}"
         )
     if status == 429:
-        return (
-            f"The provider takes no more requests for now (429): a rate limit or a quota. It said: {message}"
-        )
+        return f"The provider takes no more requests for now (429), a rate limit. It said: {message}"
     if status is not None and status >= 500:
         return f"The provider failed ({status}), also when asked again. It said: {message}"
     if status is not None:

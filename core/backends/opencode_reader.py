@@ -25,7 +25,8 @@ from core.backends.base import (
     Verdict,
 )
 from core.backends.ndjson import JsonLines, LineItem
-from core.backends.opencode_errors import error_reported
+from core.backends.opencode_errors import error_reported, notice_failure
+from core.backends.provider_loss import failure_of, loss_in_lines
 from core.json_types import JsonObject, JsonValue
 from core.usage import Usage
 
@@ -37,6 +38,8 @@ MAX_STEPS = 500
 _TITLE_KEYS = ("command", "filePath", "path", "pattern", "url", "query", "description", "name")
 _PATH_KEYS = ("filePath", "path")
 _TITLE_LENGTH = 200
+_FREE = (":free", "-free")
+"""How names of models end that cost nothing."""
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _START_RACE = ("database is locked", "Failed query")
 _UNKNOWN_AGENT = re.compile(r'agent "(?P<name>[^"]*)" (?:not found|is a subagent)')
@@ -149,7 +152,7 @@ class OpencodeReader:
         if self._text_message != _text(part.get("messageID")):
             # A step that says nothing: what an earlier message said is not the answer.
             self._texts.clear()
-        return StepFinished(self._reason, _usage(part))
+        return StepFinished(self._reason, _usage(part, self._model))
 
     # --- how it ended --------------------------------------------------------------------------------
 
@@ -173,7 +176,7 @@ class OpencodeReader:
                 before_work=True,
             )
         if self._error is not None:
-            return Failure(self._error.message, self._error.detail, self._error.transient)
+            return failure_of(self._error)
         agent = _UNKNOWN_AGENT.search(stderr)
         if agent is not None:
             return Failure(
@@ -182,8 +185,9 @@ class OpencodeReader:
                 stderr,
             )
         if exit_code:
-            return _ended_with_code(exit_code, stderr)
-        return self._broken_end(stderr, text)
+            found = loss_in_lines(stderr)
+            return notice_failure(found[1], self._model) if found else _ended_with_code(exit_code, stderr)
+        return self._broken_end(stderr, text) or notice_failure(text, self._model)
 
     def _broken_end(self, stderr: str, text: str) -> Failure | None:
         """What is wrong with an attempt that says it went well."""
@@ -256,7 +260,7 @@ def _seconds(time: JsonObject) -> float | None:
     return None
 
 
-def _usage(part: JsonObject) -> Usage:
+def _usage(part: JsonObject, model: str | None) -> Usage:
     tokens = _object(part.get("tokens"))
     cache = _object(tokens.get("cache"))
     usage = Usage(
@@ -269,6 +273,10 @@ def _usage(part: JsonObject) -> Usage:
     cost = part.get("cost")
     if not usage.total_tokens or not isinstance(cost, int | float) or isinstance(cost, bool):
         # The provider told no usage, so opencode's cost of 0 means nothing.
+        return usage
+    if cost <= 0 and not (model or "").endswith(_FREE):
+        # opencode says 0 for every model without a price: one that its catalogue lacks, one that is paid by a
+        # subscription, one that runs at home. Only a name can tell that it is free.
         return usage
     return usage + Usage(cost_usd=float(cost))
 

@@ -84,7 +84,7 @@ def test_bytes_may_be_cut_anywhere(cuts: list[int]) -> None:
 
 @pytest.mark.parametrize(
     ("name", "words", "transient"),
-    [("claude_401", "refused the key or the login (401)", False), ("claude_529", "failed (529)", True)],
+    [("claude_401", "Log in with `claude auth login`", False), ("claude_529", "failed (529)", True)],
 )
 def test_an_error_of_the_provider_is_said_in_words(name: str, words: str, *, transient: bool) -> None:
     reader, events = recorded(name)
@@ -95,6 +95,7 @@ def test_an_error_of_the_provider_is_said_in_words(name: str, words: str, *, tra
     assert failure is not None
     assert words in failure.message
     assert failure.transient is transient
+    assert failure.provider_wide is not transient
 
 
 def test_what_claude_code_says_itself_is_no_text_of_the_assistant() -> None:
@@ -127,7 +128,109 @@ def test_a_limit_of_the_account_is_not_retried() -> None:
     failure = reader.judge(1, None, "").failure
     assert failure is not None
     assert not failure.transient
+    assert failure.provider_wide
     assert "limit of the account" in failure.message
+    assert "It resets at 3pm." in failure.message
+
+
+LIMITED = {"status": "rejected", "resetsAt": 1778565600, "rateLimitType": "five_hour"}
+
+
+@pytest.mark.parametrize(
+    ("info", "wide"),
+    [
+        (LIMITED, True),
+        ({"status": "allowed", "isUsingOverage": True, "overageStatus": "rejected"}, True),
+        ({**LIMITED, "status": "allowed_warning"}, False),
+        ({**LIMITED, "status": "allowed", "isUsingOverage": False, "overageStatus": "rejected"}, False),
+    ],
+)
+def test_a_used_up_limit_with_the_words_of_a_rate_limit_is_told_by_its_own_line(
+    info: dict[str, object], *, wide: bool
+) -> None:
+    """Pain 22: a 429 alone is a rate limit, which passes."""
+    said = "API Error: Rate limit reached"
+    reader, _ = read(
+        line(type="rate_limit_event", rate_limit_info=info)
+        + line(type="result", subtype="success", is_error=True, api_error_status=429, result=said, usage={})
+    )
+    failure = reader.judge(1, None, "").failure
+    assert failure is not None
+    assert (failure.provider_wide, failure.transient) == (wide, not wide)
+    assert ("It resets at" in failure.message) is ("resetsAt" in info and wide)
+
+
+def made_up(said: str, kind: str) -> bytes:
+    """What Claude Code says itself in the place of the model."""
+    content = [{"type": "text", "text": said}]
+    return line(type="assistant", error=kind, message={"id": "m", "model": "<synthetic>", "content": content})
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("You've hit your limit · resets 8pm (Australia/Sydney)", "rate_limit"),
+        ("Claude AI usage limit reached|1755615600", ""),
+        ("Credit balance is too low", "billing_error"),
+        (
+            "Your organization has disabled Claude subscription access for Claude Code",
+            "oauth_org_not_allowed",
+        ),
+        ("Failed to authenticate: OAuth session expired and could not be refreshed", ""),
+    ],
+)
+@pytest.mark.parametrize("is_error", [False, True])
+@pytest.mark.parametrize("exit_code", [0, 1])
+def test_a_notice_in_the_place_of_the_answer_is_a_failure_of_the_provider(
+    said: str, kind: str, exit_code: int, *, is_error: bool
+) -> None:
+    """Pain 28: also with exit code 0 and `success`, as versions of Claude Code have told it."""
+    end = line(type="result", subtype="success", is_error=is_error, result=said, usage={}, total_cost_usd=0)
+    reader, events = read(made_up(said, kind) + end)
+    failure = reader.judge(exit_code, None, "").failure
+    assert failure is not None
+    assert failure.provider_wide
+    assert not failure.transient
+    # Nothing was asked of the model: here 0 is known.
+    assert [event.usage for event in events if isinstance(event, StepFinished)] == [Usage(cost_usd=0.0)]
+
+
+def test_a_rate_limit_in_the_place_of_the_answer_is_retried_and_not_corrected() -> None:
+    """Pain 28, for a limit that passes."""
+    said = "API Error: Rate limit reached"
+    end = line(type="result", subtype="success", is_error=False, result=said, usage={})
+    failure = read(made_up(said, "rate_limit") + end)[0].judge(0, None, "").failure
+    assert failure is not None
+    assert failure.transient
+    assert not failure.provider_wide
+
+
+def test_an_answer_about_limits_is_an_answer() -> None:
+    """Pain 28, the other way round: also after a refusal that Claude Code got over."""
+    said = f"You've hit your limit is what the dialog says now. {ANSWER}"
+    message = {"id": "m2", "model": "claude-opus-4-8", "content": [{"type": "text", "text": said}]}
+    reader, _ = read(
+        made_up("API Error: Rate limit reached", "rate_limit")
+        + line(type="assistant", message=message)
+        + line(type="result", subtype="success", is_error=False, result=said, usage={})
+    )
+    verdict = reader.judge(0, None, "")
+    assert verdict.failure is None
+    assert verdict.text == said
+
+
+def test_a_cost_of_0_for_used_tokens_is_an_unknown_price() -> None:
+    """Pain 24: also where all of them were told by the steps before."""
+    used = {"input_tokens": 100}
+    message = {"id": "m", "model": "local", "usage": used, "content": []}
+    more = {"id": "n", "model": "local", "usage": {}, "content": []}
+    _, events = read(
+        line(type="assistant", message=message)
+        + line(type="assistant", message=more)
+        + line(type="result", subtype="success", result="", usage=used, total_cost_usd=0)
+    )
+    usages = [event.usage for event in events if isinstance(event, StepFinished)]
+    assert sum(usages, Usage()) == Usage(100)
 
 
 @pytest.mark.parametrize(
@@ -139,7 +242,10 @@ def test_a_limit_of_the_account_is_not_retried() -> None:
             {"subtype": "error_during_execution", "errors": ["No conversation found with session ID: x"]},
             "no longer knows the session",
         ),
-        ({"subtype": "success", "result": "Not logged in · Please run /login"}, "is not logged in"),
+        (
+            {"subtype": "success", "result": "Not logged in · Please run /login"},
+            "login or key is not accepted",
+        ),
     ],
 )
 def test_other_ends_have_words_of_their_own(fields: dict[str, object], words: str) -> None:

@@ -91,7 +91,7 @@ def test_a_continued_thread_is_charged_only_for_what_is_new(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("name", "words", "transient"),
     [
-        ("codex_401", "refused the key or the login (401)", False),
+        ("codex_401", "Log in with `codex login`", False),
         ("codex_400", "refused the request (400): stub says 400", False),
         ("codex_429", "takes no more requests for now (429)", True),
     ],
@@ -102,6 +102,86 @@ def test_an_error_of_the_provider_is_said_in_words(name: str, words: str, *, tra
     assert failure is not None
     assert words in failure.message
     assert failure.transient is transient
+    assert failure.provider_wide is (name == "codex_401")
+
+
+def failed(message: str) -> bytes:
+    """The end of a turn as Codex tells it, twice."""
+    return b"".join(
+        json.dumps(told).encode() + b"\n"
+        for told in (
+            {"type": "error", "message": message},
+            {"type": "turn.failed", "error": {"message": message}},
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        (
+            "You've hit your usage limit. To get more access now, send a request to your admin or try again "
+            "at 12:16 PM.",
+            "It resets at 12:16 PM.",
+        ),
+        (
+            "You've hit your usage limit. Upgrade to Pro (https://openai.com/chatgpt/pricing) or try again "
+            "in 2 days 17 hours 14 minutes.",
+            "It resets in 2 days 17 hours 14 minutes.",
+        ),
+        ("Quota exceeded. Check your plan and billing details.", "no credit left"),
+        (
+            "To use Codex with your ChatGPT plan, upgrade to Plus: https://chatgpt.com/explore/plus.",
+            "usage limit of the account",
+        ),
+        (
+            "Your access token could not be refreshed because your refresh token was revoked. Please log out "
+            "and sign in again.",
+            "`codex login`",
+        ),
+        ("exceeded retry limit, last status: 401 Unauthorized, request id: 994-OSL", "`codex login`"),
+    ],
+)
+def test_what_stops_every_agent_of_the_provider_is_told_as_such(message: str, words: str) -> None:
+    """Pain 22."""
+    failure = read(failed(message))[0].judge(1, None, "").failure
+    assert failure is not None
+    assert failure.provider_wide
+    assert not failure.transient
+    assert words in failure.message
+    assert failure.detail == message
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["Selected model is at capacity. Please try a different model.", "stream disconnected before completion"],
+)
+def test_what_passes_stops_no_other_agent(message: str) -> None:
+    """Pain 22, the other way round."""
+    failure = read(failed(message))[0].judge(1, None, "").failure
+    assert failure is not None
+    assert not failure.provider_wide
+
+
+def test_a_notice_in_the_place_of_the_answer_is_a_failure_of_the_provider() -> None:
+    """Pain 28."""
+    notice = "You've hit your usage limit. Upgrade to Pro to continue or try again at 3:29 PM."
+    end = b'{"type":"turn.completed","usage":{}}\n'
+    failure = read(item(type="agent_message", text=notice) + end)[0].judge(0, None, "").failure
+    assert failure is not None
+    assert failure.provider_wide
+    answer = f"The dialog says: {notice}\n{ANSWER}"
+    assert read(item(type="agent_message", text=answer) + end)[0].judge(0, None, "").failure is None
+
+
+def test_a_reason_at_the_end_of_standard_error_is_found() -> None:
+    """Pain 22: it stands behind pages of start-up lines."""
+    log = "\n".join(f"2026-09-17T13:45:{n:02d} codex_core: line {n}" for n in range(40))
+    stderr = f"{log}\nERROR: You've hit your usage limit. Try again at Sep 20th, 2026 4:00 PM."
+    failure = CodexReader().judge(1, None, stderr).failure
+    assert failure is not None
+    assert failure.provider_wide
+    assert "It resets at Sep 20th, 2026 4:00 PM." in failure.message
 
 
 def test_asking_again_is_told_while_it_happens() -> None:

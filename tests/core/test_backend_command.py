@@ -55,6 +55,31 @@ def noise(events: list[OutputEvent]) -> bytes:
     return b"".join(event.data for event in events if isinstance(event, NoiseSeen))
 
 
+@pytest.mark.parametrize(
+    "program",
+    [
+        "print('You\\'ve hit your limit · resets 1pm (Europe/Lisbon)')",
+        "print('You\\'ve hit your limit · resets 1pm (Europe/Lisbon)'); raise SystemExit(1)",
+        "import sys; sys.exit('Error: You\\'ve hit your limit · resets 1pm (Europe/Lisbon)')",
+    ],
+)
+def test_an_agent_cli_inside_that_lost_its_limit_stops_every_agent(tmp_path: Path, program: str) -> None:
+    """Pains 22, 28: whatever its exit code, it is neither retried nor corrected."""
+    _, verdict = run(python(f"import sys; [s.reconfigure(encoding='utf-8') for s in (sys.stdout, sys.stderr)]; {program}"), tmp_path)
+    assert verdict.failure is not None
+    assert verdict.failure.provider_wide
+    assert not verdict.failure.transient
+    assert verdict.failure.message.startswith("The command python")
+    assert "resets at 1pm (Europe/Lisbon)" in verdict.failure.message
+
+
+def test_a_program_that_writes_about_limits_has_met_none(tmp_path: Path) -> None:
+    """Pain 28, the other way round."""
+    said = "You've hit your limit is the text of the new dialog. "
+    _, verdict = run(python(f"print({said + ANSWER!r})"), tmp_path)
+    assert verdict.failure is None
+
+
 def test_what_a_program_prints_is_its_answer(tmp_path: Path) -> None:
     events, verdict = run(python(f"print({ANSWER!r})"), tmp_path)
     assert verdict == Verdict(ANSWER + "\n")

@@ -73,9 +73,10 @@ def test_an_error_of_the_provider_is_said_in_words() -> None:
     reader, _ = read((RECORDED / "gemini_401.jsonl").read_bytes())
     failure = reader.judge(145, None, "").failure
     assert failure is not None
-    assert "refused the key or the login (401)" in failure.message
-    assert failure.message.endswith("It said: stub says 401")
+    assert "Start `gemini` once and log in" in failure.message
+    assert failure.message.endswith('It said: "stub says 401"')
     assert not failure.transient
+    assert failure.provider_wide
 
 
 def test_an_overloaded_provider_is_worth_a_retry() -> None:
@@ -84,6 +85,68 @@ def test_an_overloaded_provider_is_worth_a_retry() -> None:
     failure = reader.judge(247, None, "").failure
     assert failure is not None
     assert failure.transient
+    assert not failure.provider_wide
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        (
+            "[API Error: You have exhausted your capacity on this model. "
+            "Your quota will reset after 2h52m39s.]",
+            "It resets after 2h52m39s.",
+        ),
+        ("[API Error: You have exhausted your daily quota on this model.]", "usage limit of the account"),
+        (
+            '[API Error: {"error":{"code":429,"message":"You exceeded your current quota","details":'
+            '[{"quotaId":"GenerateRequestsPerDayPerProjectPerModel-FreeTier"}]}}]',
+            "usage limit of the account",
+        ),
+    ],
+)
+def test_what_stops_every_agent_of_the_provider_is_told_as_such(message: str, words: str) -> None:
+    """Pain 22."""
+    reader, _ = read(line(type="result", status="error", error={"type": "x", "message": message}))
+    failure = reader.judge(1, None, "").failure
+    assert failure is not None
+    assert failure.provider_wide
+    assert not failure.transient
+    assert words in failure.message
+
+
+def test_a_quota_of_a_minute_is_retried() -> None:
+    """Pain 22, the other way round."""
+    message = (
+        '[API Error: {"error":{"code":429,"message":"You exceeded your current quota. Please retry in '
+        '22.3s.","details":[{"quotaId":"GenerateRequestsPerMinutePerProjectPerModel-FreeTier"}]}}]'
+    )
+    reader, _ = read(line(type="result", status="error", error={"type": "x", "message": message}))
+    failure = reader.judge(1, None, "").failure
+    assert failure is not None
+    assert failure.transient
+    assert not failure.provider_wide
+
+
+def test_a_notice_in_the_place_of_the_answer_is_a_failure_of_the_provider() -> None:
+    """Pain 28."""
+    said = "You have exhausted your daily quota on this model."
+    told = line(type="message", role="assistant", content=said, delta=True)
+    failure = read(told + line(type="result", status="success", stats={}))[0].judge(0, None, "").failure
+    assert failure is not None
+    assert failure.provider_wide
+
+
+def test_a_reason_at_the_end_of_standard_error_is_found() -> None:
+    """Pain 22."""
+    stderr = (
+        "Error when talking to Gemini API Full report available at: /tmp/x.json TerminalQuotaError: You have "
+        "exhausted your capacity on this model. Your quota will reset after 1h49m8s.\n"
+        "    at classifyGoogleError (file:///x/googleQuotaErrors.js:252:28)\n"
+    )
+    failure = GeminiReader().judge(1, None, stderr).failure
+    assert failure is not None
+    assert failure.provider_wide
+    assert "after 1h49m8s" in failure.message
 
 
 def test_a_text_that_nothing_followed_is_told_and_the_end_is_missing() -> None:
@@ -97,7 +160,7 @@ def test_a_text_that_nothing_followed_is_told_and_the_end_is_missing() -> None:
 @pytest.mark.parametrize(
     ("exit_code", "stderr", "words"),
     [
-        (41, "Invalid auth method selected.", "is not logged in"),
+        (41, "Invalid auth method selected.", "login or key is not accepted"),
         (53, "", "maxSessionTurns"),
         (55, "Gemini CLI is not running in a trusted directory.", "does not trust the working directory"),
         (42, "Error resuming session: Invalid session identifier", "no longer knows the session"),

@@ -202,7 +202,22 @@ def test_a_tool_call_is_named_by_what_it_works_on(
     assert Path(used.title) == Path(title.replace("{workdir}", workdir))
 
 
+@pytest.mark.parametrize(
+    ("model", "cost"), [("p/m", None), (None, None), ("opencode/pickle-free", 0.0), ("p/m:free", 0.0)]
+)
+def test_a_cost_of_0_is_an_unknown_price_unless_the_model_is_called_free(
+    model: str | None, cost: float | None
+) -> None:
+    """Pain 24: opencode says 0 for what it has no price for."""
+    line = step_finish("stop").replace(b"0.000663", b"0")
+    finished = OpencodeReader(model).feed(line)[-1]
+    assert isinstance(finished, StepFinished)
+    assert finished.usage.total_tokens == 133
+    assert finished.usage.cost_usd == cost
+
+
 def test_a_step_without_usage_costs_nobody_knows_what() -> None:
+    """Pain 24."""
     finished = _events([step_finish("stop", input=0, output=0)])[-1]
     assert finished == StepFinished("stop", Usage(cost_usd=None))
 
@@ -278,21 +293,8 @@ def test_an_exit_code_of_0_is_not_believed(output: bytes, stderr: str, words: st
     ("line", "words", "transient"),
     [
         (error("APIError", "no", statusCode=400, isRetryable=False), "refused the request (400): no", False),
-        (error("APIError", "bad key", statusCode=401, isRetryable=False), "refused the key (401)", False),
-        (error("ProviderAuthError", "no key"), "refused the key. Log in", False),
         (error("APIError", "what?", statusCode=404, isRetryable=False), "does not know the model p/m", False),
         (error("APIError", "slow down", statusCode=429, isRetryable=True), "(429)", True),
-        (
-            error(
-                "APIError",
-                "x",
-                statusCode=429,
-                isRetryable=True,
-                responseBody='{"code":"insufficient_quota"}',
-            ),
-            "no credit or quota",
-            False,
-        ),
         (error("APIError", "oops", statusCode=503, isRetryable=True), "failed (503)", True),
         (error("APIError", "Cannot connect to API: Unable to connect"), "cannot be reached", True),
         (error("APIError", "Connection reset by server"), "connection to the provider broke off", True),
@@ -315,7 +317,85 @@ def test_a_reported_error_is_told_in_a_users_words(line: bytes, words: str, tran
     assert words in failure.message
     assert failure.transient is transient
     assert not failure.before_work
+    assert not failure.provider_wide
     assert json.loads(failure.detail) == json.loads(line)["error"]
+
+
+def _refused(status: int, message: str, body: str = "", **headers: str) -> bytes:
+    return error(
+        "APIError",
+        message,
+        statusCode=status,
+        isRetryable=status == 429,
+        responseHeaders={"content-type": "application/json", **headers},
+        responseBody=body,
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (_refused(401, "bad key"), "Log in with `opencode auth login`"),
+        (error("ProviderAuthError", "no key"), "Log in with `opencode auth login`"),
+        (_refused(402, "Insufficient Balance"), "no credit left"),
+        (_refused(429, "x", '{"error":{"code":"insufficient_quota"}}'), "no credit left"),
+        (
+            _refused(429, "Rate limit exceeded. Please try again later.", '{"type":"FreeUsageLimitError"}'),
+            "usage limit of the account is reached",
+        ),
+        (
+            _refused(429, "Weekly usage limit reached. Resets in 19hr", '{"type":"GoUsageLimitError"}'),
+            "It resets in 19hr.",
+        ),
+        (
+            _refused(
+                429,
+                "This request would exceed your account's rate limit. Please try again later.",
+                **{"anthropic-ratelimit-unified-status": "rejected"},
+            ),
+            "Wait until it resets",
+        ),
+        (_refused(429, "Too Many Requests", **{"retry-after": "7200"}), "It resets in 2 h 0 min."),
+    ],
+)
+def test_what_stops_every_agent_of_the_provider_is_told_as_such(line: bytes, words: str) -> None:
+    """Pain 22: it is neither retried nor left for the next agent to find out."""
+    failure = _failure(line, 1)
+    assert failure.provider_wide
+    assert not failure.transient
+    assert failure.message.startswith("The provider p of opencode: ")
+    assert words in failure.message
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        _refused(429, "Too Many Requests", **{"retry-after": "20"}),
+        _refused(429, "slow down", **{"anthropic-ratelimit-unified-status": "allowed_warning"}),
+        _refused(403, "Project `p` does not have access to model `m`"),
+        _refused(401, "Model x is not supported", '{"type":"ModelError"}'),
+    ],
+)
+def test_a_rate_limit_and_a_refused_model_stop_no_other_agent(line: bytes) -> None:
+    """Pain 22, the other way round."""
+    assert not _failure(line, 1).provider_wide
+
+
+def test_a_notice_in_the_place_of_the_answer_is_a_failure_of_the_provider() -> None:
+    """Pain 28: it is not corrected as an answer without an update."""
+    notice = "You've hit your limit · resets 8pm (Australia/Sydney)"
+    failure = _failure(step_start() + text(notice) + step_finish("stop"))
+    assert failure.provider_wide
+    assert "resets at 8pm (Australia/Sydney)" in failure.message
+    answered = f'{notice} <state_update>{{"payload": {{}}}}</state_update>'
+    assert _judge(step_start() + text(answered) + step_finish("stop")) == Verdict(answered)
+
+
+def test_a_notice_on_standard_error_is_told_before_the_exit_code() -> None:
+    """Pain 22."""
+    failure = _failure(b"", 1, stderr="\x1b[91mError: \x1b[0mInvalid API key · Please run /login\n")
+    assert failure.provider_wide
+    assert "opencode auth login" in failure.message
 
 
 @pytest.mark.parametrize(
