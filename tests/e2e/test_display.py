@@ -20,6 +20,8 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from core.events import Event, RunFinished, RunStatus, TurnStarted
 from core.journal import read_journal
+from core.preparing import prepare_run
+from core.trust_store import FILE_NAME, TrustStore
 from core.workflow_file import load_workflow
 from tests.e2e.desk import Desk, Project, marked_processes, parallel
 from tests.e2e.screen import Screen, until, x_server
@@ -168,6 +170,13 @@ def journal(project: Project) -> Sequence[Event]:
     return read_journal(found[-1]) if found else []
 
 
+def allow_commands(project: Project, home: Path, *agents: str) -> None:
+    """What the user of this home allowed at an earlier run of these agents."""
+    file = load_workflow(project.workflow("earlier", loop_agents=list(agents)))
+    prepared = prepare_run(file, environ={}, default_workdir=project.folder)
+    assert TrustStore(home / "state" / FILE_NAME).remember(prepared.commands, file.path) == ()
+
+
 # --- the tests ----------------------------------------------------------------------------------------
 
 
@@ -178,6 +187,7 @@ def test_a_workflow_is_edited_run_saved_and_closed_by_mouse_and_keys(
     project = desk.project
     for name in ("amala", "linter", "scribe"):
         project.gated(name)
+    allow_commands(project, tmp_path / "other home", "amala", "linter", "scribe")
     workflow = project.workflow(
         loop_agents=[parallel("amala", "linter")], end_state_condition="True", max_parallel_agents=3
     )
