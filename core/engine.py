@@ -40,10 +40,8 @@ from core.run_context import Answer, RunContext, RunEnds
 from core.run_files import INIT_NAME
 from core.run_record import RunRecord
 from core.runner import StartError, SupervisorLost
-from core.spending import Spending
 from core.state import WorkflowState
 from core.turn_outcome import StopCause
-from core.usage import Usage
 
 __all__ = ["Answer", "Engine", "RunRefused"]
 
@@ -198,14 +196,12 @@ class Engine:
             backend_of=self._backend_of,
             condition=condition,
             state=self._first_state(record.run_id),
-            spending=Spending(self.plan.budget),
+            spending=record.spending,
             recorded=self._recorded,
         )
         earlier = self._recorded
         if earlier is not None:
             context.turn_number = earlier.last_number
-            context.spending.run = earlier.usage
-            context.spending.unpriced = earlier.spent.unpriced
         begun = time.time()
         ending = await self._to_the_end(context, problems)
         self._decided = True
@@ -357,10 +353,8 @@ class Engine:
 
     def _deliver(self, events: Sequence[Event]) -> None:
         context = self._context
-        if context is not None:
-            for event in events:
-                if isinstance(event, UsageReported):
-                    self._count(context, event.usage)
+        if context is not None and any(isinstance(event, UsageReported) for event in events):
+            self._mind_budget(context)
         if self._watcher_error is not None:
             return
         try:
@@ -369,10 +363,10 @@ class Engine:
             self._watcher_error = error
             self.stop(StopKind.NOW)
 
-    def _count(self, context: RunContext, usage: Usage) -> None:
-        # A disk that refuses the warning is met by the run itself; the costs count all the same.
+    def _mind_budget(self, context: RunContext) -> None:
+        # A disk that refuses the warning is met by the run itself; the costs are counted all the same.
         with contextlib.suppress(JournalError):
-            context.spend(usage)
+            context.mind_budget()
 
     def _check_backends(self) -> list[Problem]:
         """Ask every backend about its turns: is the CLI there, are agents and models known."""

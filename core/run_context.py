@@ -11,7 +11,6 @@ from functools import partial
 
 from core.backends.base import Backend
 from core.condition import Condition, ConditionError
-from core.config import Budget
 from core.events import (
     ConditionChecked,
     Event,
@@ -122,9 +121,9 @@ class RunContext:
     backend_of: Callable[[str], Backend]
     condition: Condition
     state: WorkflowState
+    spending: Spending
     stop: StopKind | None = None
     live: dict[str, LiveTurn] = field(default_factory=dict)
-    spending: Spending = field(default_factory=lambda: Spending(Budget()))
     turn_number: int = 0
     recorded: RecordedRun | None = None
     """What an earlier life of this run left; None: it begins."""
@@ -238,8 +237,6 @@ class RunContext:
 
     def over_budget(self) -> RunEnds | None:
         """How the run has to end when a cap is reached; None: there is something left."""
-        # Costs that are on their way here count before anything else is decided.
-        self.record.deliver()
         cap = self.spending.reached()
         if cap is None:
             return None
@@ -250,9 +247,8 @@ class RunContext:
             f"Resume the run with a higher {cap.name} to go further.",
         )
 
-    def spend(self, usage: Usage) -> None:
-        """Count what a step used, warn near a cap, and at a cap see to it that the spending ends."""
-        self.spending.add(usage)
+    def mind_budget(self) -> None:
+        """Something was spent: warn near a cap, and at a cap see to it that the spending ends."""
         for words in self.spending.warnings():
             self.warn(words)
         cap = self.spending.reached()

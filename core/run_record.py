@@ -23,6 +23,7 @@ from core.events import (
     TurnFinished,
     TurnStarted,
     TurnStatus,
+    UsageReported,
 )
 from core.journal import JOURNAL_NAME, Journal, JournalError
 from core.open_runs import RunLock, mark_closed, mark_open
@@ -30,6 +31,7 @@ from core.plan import RunPlan
 from core.recorded_run import RecordedRun
 from core.run_files import AGENTS_NAME, OVERVIEW_NAME, STATE_NAME, TURNS_NAME, WORKFLOW_NAME
 from core.runner import Supervisor
+from core.spending import Spending
 from core.state import WorkflowState
 from core.transcript import Kind, OverviewWriter, TurnTranscript
 from core.turn import TurnServices
@@ -52,6 +54,7 @@ class RunRecord:
     overview: OverviewWriter
     services: TurnServices
     lock: RunLock
+    spending: Spending
     _bus: EventBus | None = None
     _open_turns: dict[str, float] = field(default_factory=dict)
     """Turns that began and have not ended, and when they began."""
@@ -90,6 +93,9 @@ class RunRecord:
         def publish(event: Event) -> None:
             record.publish(event)
 
+        spending = Spending(plan.budget)
+        if earlier is not None:
+            spending.run, spending.unpriced = earlier.usage, earlier.spent.unpriced
         services = TurnServices(
             supervisor=supervisor,
             publish=publish,
@@ -98,10 +104,11 @@ class RunRecord:
             workdir=plan.workdir,
             starts=threading.Semaphore(max(1, os.cpu_count() or 1)),
             max_prompt_bytes=plan.max_prompt_bytes,
+            is_spent=lambda: spending.reached() is not None,
             read_pause=read_pause,
             nice=nice,
         )
-        record = cls(plan, run_id, folder, journal, overview, services, lock)
+        record = cls(plan, run_id, folder, journal, overview, services, lock, spending)
         return record
 
     def watch(self, listener: Callable[[Sequence[Event]], None]) -> None:
@@ -111,6 +118,8 @@ class RunRecord:
     def publish(self, event: Event) -> None:
         """Journal an event and pass it on. From any thread; raises JournalError."""
         assert self._bus is not None  # `watch` comes first
+        if isinstance(event, UsageReported):
+            self.spending.add(event.usage)
         self._bus.publish(event)
         if isinstance(event, TurnStarted):
             self._open_turns[event.turn] = event.time

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -47,7 +48,10 @@ class Cap:
 
 @dataclass
 class Spending:
-    """Everything that a run and its present group have spent; failed attempts count as all others."""
+    """Everything that a run and its present group have spent; failed attempts count as all others.
+
+    Thread-safe: costs are counted by whoever reads them, so that nothing more is started on what is gone.
+    """
 
     budget: Budget
     run: Usage = Usage()
@@ -55,16 +59,19 @@ class Spending:
     unpriced: bool = False
     """Tokens were used whose price nobody told: the cost is more than what is known."""
     _warned: set[str] = field(default_factory=set)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def add(self, usage: Usage) -> None:
         """Count what one step of an agent used."""
-        self.run += usage
-        self.group += usage
-        self.unpriced |= usage.cost_usd is None and usage.total_tokens > 0
+        with self._lock:
+            self.run += usage
+            self.group += usage
+            self.unpriced |= usage.cost_usd is None and usage.total_tokens > 0
 
     def begin_group(self, spent_before: Usage) -> None:
         """Another group begins; `spent_before`: what an earlier life of the run spent in it."""
-        self.group = spent_before
+        with self._lock:
+            self.group = spent_before
         self._warned.discard("max_cost_usd_per_group")
 
     def caps(self) -> Iterator[Cap]:

@@ -50,7 +50,7 @@ from core.runner import (
 )
 from core.transcript import Kind, TranscriptWriter, TurnTranscript, summarize_update
 from core.turn_control import STOP_GRACE, TurnControl
-from core.turn_outcome import Answered, Failed, NoState, Outcome, Stopped
+from core.turn_outcome import Answered, Failed, NoState, Outcome, StopCause, Stopped
 from core.usage import Usage
 
 MAX_CORRECTIONS = 2
@@ -72,8 +72,9 @@ FREE_RESTARTS = 3
 class TurnServices:
     """What all turns of a run share.
 
-    `starts` caps concurrent starts of costly CLIs. `read_pause`: seconds to rest after each read, so that the
-    window's thread gets its share. `nice`: priority of agents.
+    `starts` caps concurrent starts of costly CLIs. `is_spent`: nothing is left of the budget.
+    `read_pause`: seconds to rest after each read, so that the window's thread gets its share. `nice`: priority
+    of agents.
     """
 
     supervisor: Supervisor
@@ -82,6 +83,7 @@ class TurnServices:
     overview: Callable[[str], TurnTranscript]
     workdir: Path
     starts: threading.Semaphore
+    is_spent: Callable[[], bool] = lambda: False
     max_prompt_bytes: int | None = None
     read_pause: float = 0.0
     nice: int = 0
@@ -173,6 +175,8 @@ class Turn:
                 return outcome
             if corrections >= MAX_CORRECTIONS or not self._can_continue():
                 return outcome
+            if self.services.is_spent():
+                self.control.wind_down(StopCause.BUDGET)
             if self.control.refusal is not None:
                 return Stopped(self.control.refusal)
             corrections += 1
