@@ -73,7 +73,7 @@ class TurnServices:
     """What all turns of a run share.
 
     `starts` caps concurrent starts of costly CLIs. `is_spent`: nothing is left of the budget.
-    `read_pause`: seconds to rest after each read, so that the window's thread gets its share. `nice`: priority
+    `read_pause`: seconds to rest after each read, so that the window gets its share. `nice`: priority
     of agents.
     """
 
