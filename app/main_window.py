@@ -34,18 +34,20 @@ from app.file_actions import SUFFIXES, FileActions
 from app.notice_bar import Notice, NoticeAction, NoticeArea, Tone
 from app.problem_text import errors_of, place_in, problem_lines
 from app.recent_files import RecentFiles
+from app.resuming import Resuming
 from app.right_side import RightSide
 from app.run_badges import turn_badges
 from app.run_session import RunSession
 from app.run_view.status_line import StatusLine
 from app.settings_store import SettingsStore
+from app.side import Side
 from app.theme import Appearance, Scheme, is_appearance_event
 from app.top_bar import TopBar
 from app.trust_question import TrustQuestion
 from app.turn_badge import TurnBadge
 from app.window_actions import WindowActions
 from core.agent import AgentLibrary
-from core.events import Event, StopKind
+from core.events import Event, RunContinued, RunFinished, RunPaused, StopKind
 from core.plan import Place
 from core.problems import Problem
 from core.progress import RunProgress
@@ -96,6 +98,7 @@ class MainWindow(QMainWindow):
         self.settings_panel = SettingsPanel(document, self)
         self.right = RightSide(self.settings_panel, self._store, self)
         self.run = RunSession(controller, document, self)
+        self.resuming = Resuming(self.right, self.run, document, self)
         self.trust = TrustQuestion(controller, self)
         self.status = StatusLine(self)
         self.status.show_backend(backend_text)
@@ -148,7 +151,7 @@ class MainWindow(QMainWindow):
                 commands.select_all,
             ),
         )
-        order = (self.top_bar.run_side_button, self.pool, self.workflow_view, self.right)
+        order = (self.top_bar.runs_button, self.pool, self.workflow_view, self.right)
         for first, second in itertools.pairwise(order):
             QWidget.setTabOrder(first, second)
 
@@ -194,10 +197,14 @@ class MainWindow(QMainWindow):
         actions.run.triggered.connect(self.start_run)
         actions.stop_after.triggered.connect(self.run.stop_after)
         actions.stop_now.triggered.connect(self.run.stop_now)
+        actions.resume_run.triggered.connect(self.resuming.open_runs)
         for action, do in (
             (actions.open_run_folder, self.right.open_run_folder),
             (actions.show_settings, self.right.show_settings),
             (actions.show_run, self.right.show_run),
+            (actions.show_runs, self.right.show_runs),
+            (actions.retry_agent, self.right.retry_agent),
+            (actions.stop_agent, self.right.stop_agent),
             (actions.all_turns, self.right.list_turns),
             (actions.next_tab, self.right.next_tab),
             (actions.previous_tab, self.right.previous_tab),
@@ -232,7 +239,10 @@ class MainWindow(QMainWindow):
     @Slot()
     def _show_title(self) -> None:
         title, modified = self.document.title, self.document.is_modified
-        self.setWindowTitle(f"{title}[*] — OpenLoop")
+        progress = self.progress
+        paused = progress is not None and progress.running and bool(progress.paused)
+        text = self.tr("Paused: {0} — OpenLoop") if paused else self.tr("{0} — OpenLoop")
+        self.setWindowTitle(text.format(f"{title}[*]"))
         self.setWindowModified(modified)
         self.setWindowFilePath(str(self.document.path or ""))
         self.top_bar.show_file(title, modified=modified)
@@ -314,6 +324,10 @@ class MainWindow(QMainWindow):
     def _refused(self, problems: Sequence[Problem]) -> None:
         self._show_resting()
         count = len(problems)
+        if self.run.resuming:
+            text = self.tr("This run cannot go on:")
+            self.notices.tell(RUN, Notice(text, Tone.ERROR, problem_lines(problems)))
+            return
         if count == 1:
             text = self.tr("This workflow cannot run yet:")
         else:
@@ -337,7 +351,7 @@ class MainWindow(QMainWindow):
 
     def _show_place(self, problem: Problem) -> None:
         """Go to the place of a problem: an agent or group, else the settings of the workflow."""
-        self.right.show_side(False)
+        self.right.show_side(Side.SETTINGS)
         place = place_in(problem)
         if place is not None:
             self.workflow_view.select_place(place)
@@ -362,12 +376,16 @@ class MainWindow(QMainWindow):
         self.run_view.begin(progress)
         self.top_bar.offer_run(True)
         self.actions_of_window.show_has_run(True)
-        self.right.show_side(True)
+        self.right.show_side(Side.RUN)
 
     @Slot(object)
     def _connect_run_view(self, view: RunView) -> None:
         view.run_again_requested.connect(self.start_run)
         view.stop_turn_requested.connect(self._controller.stop_turn)
+        view.retry_turn_requested.connect(self._controller.retry_turn)
+        view.proceed_requested.connect(self._controller.proceed)
+        view.stop_requested.connect(self.run.stop_now)
+        view.orders.may_retry = self._controller.can_retry
         view.answered.connect(self._controller.answer)
         view.message.connect(self.status.say)
 
@@ -376,6 +394,8 @@ class MainWindow(QMainWindow):
         now = self.run.clock()
         self.run_view.take(events, now)
         self._show_run_badges(now)
+        if any(isinstance(event, RunPaused | RunContinued | RunFinished) for event in events):
+            self._show_title()
 
     @Slot()
     def _call_user(self) -> None:
@@ -399,7 +419,9 @@ class MainWindow(QMainWindow):
         self.status.show_idle(self.progress, self.run.clock())
 
     def _show_run_badges(self, now: float) -> None:
-        if self.progress is not None and (self._controller.running or self._badges):
+        if not self.run.is_of_document:
+            self._show_badges({})
+        elif self.progress is not None and (self._controller.running or self._badges):
             self._show_badges(turn_badges(self.progress, self.document.outline, now))
 
     def _show_badges(self, badges: dict[Place, TurnBadge]) -> None:
@@ -473,6 +495,7 @@ class MainWindow(QMainWindow):
         self._store.splitter = self.splitter.saveState()
         self._store.write()
         self.run.close()
+        self.resuming.close()
         self.agents.source.close()
         event.accept()
         self.closed.emit()

@@ -1,4 +1,4 @@
-"""The right of the window: the settings, or the run. The run's view is built when there is a run to show."""
+"""The right of the window: the settings, a run, or all runs. What is not needed yet is built later."""
 
 from __future__ import annotations
 
@@ -8,24 +8,29 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app.settings_store import SettingsStore
+from app.side import Side
 
 if TYPE_CHECKING:
     from app.run_view.run_view import RunView
+    from app.runs.runs_page import RunsPage
 
 _ZOOMS = (-4, 24)
 
 
 class RightSide(QStackedWidget):
-    """Signals: `run_view_built(RunView)` once, before it shows a run; `side_changed(bool)`: True: the run."""
+    """Signals: `run_view_built(RunView)` and `runs_page_built(RunsPage)` once, before they show anything;
+    `side_changed(Side)`."""
 
     run_view_built = Signal(object)
-    side_changed = Signal(bool)
+    runs_page_built = Signal(object)
+    side_changed = Signal(object)
 
     def __init__(self, settings: QWidget, store: SettingsStore, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._settings = settings
         self._store = store
         self._view: RunView | None = None
+        self._runs: RunsPage | None = None
         self._zoom = store.log_zoom
         self.addWidget(settings)
 
@@ -48,45 +53,102 @@ class RightSide(QStackedWidget):
         return self._view is not None
 
     @property
-    def shows_run(self) -> bool:
-        """Whether the run is shown, not the settings."""
-        return self.currentWidget() is self._view
+    def runs_page(self) -> RunsPage:
+        """What lists runs; built when it is first wanted."""
+        if self._runs is None:
+            from app.runs.runs_page import RunsPage
 
-    @Slot(bool)
-    def show_side(self, run: bool) -> None:
-        """Show the run if there is one, or the settings."""
-        shown = self._view if run and self._view is not None else self._settings
+            self._runs = RunsPage(self)
+            self.addWidget(self._runs)
+            self.runs_page_built.emit(self._runs)
+        return self._runs
+
+    @property
+    def has_runs_page(self) -> bool:
+        """Whether the runs were looked at."""
+        return self._runs is not None
+
+    @property
+    def side(self) -> Side:
+        """What is shown."""
+        shown = self.currentWidget()
+        if shown is self._settings:
+            return Side.SETTINGS
+        return Side.RUN if shown is self._view else Side.RUNS
+
+    @property
+    def shows_run(self) -> bool:
+        """Whether the run is shown."""
+        return self.side is Side.RUN
+
+    @Slot(object)
+    def show_side(self, side: Side) -> None:
+        """Show a side; the settings where there is no run to show."""
+        shown: QWidget = self._settings
+        if side is Side.RUN and self._view is not None:
+            shown = self._view
+        elif side is Side.RUNS:
+            shown = self.runs_page
         self.setCurrentWidget(shown)
-        self.side_changed.emit(shown is self._view)
+        self.side_changed.emit(self.side)
 
     @Slot()
     def show_settings(self) -> None:
         """Show the settings."""
-        self.show_side(False)
+        self.show_side(Side.SETTINGS)
 
     @Slot()
     def show_run(self) -> None:
         """Show the run, if there is one."""
-        self.show_side(True)
+        self.show_side(Side.RUN)
+
+    @Slot()
+    def show_runs(self) -> None:
+        """Show all runs."""
+        self.show_side(Side.RUNS)
+
+    # --- one agent of the run --------------------------------------------------------------------------
+
+    @Slot()
+    def stop_agent(self) -> None:
+        """Stop the agent whose pill has the focus or whose tab is shown."""
+        turn = self._ordered_turn()
+        if turn is not None:
+            self.run_view.orders.stop(turn)
+
+    @Slot()
+    def retry_agent(self) -> None:
+        """Try that agent again."""
+        turn = self._ordered_turn()
+        if turn is not None:
+            self.run_view.orders.retry(turn)
+
+    def _ordered_turn(self) -> str | None:
+        if not self.shows_run:
+            return None
+        turn = self.run_view.ordered_turn
+        if turn is None:
+            self.run_view.message.emit(self.tr("Choose an agent first: its tab, or its pill above the tabs."))
+        return turn
 
     # --- the tabs of the run ---------------------------------------------------------------------------
 
     @Slot()
     def list_turns(self) -> None:
         """Let the user search all turns."""
-        self.show_side(True)
+        self.show_side(Side.RUN)
         self.run_view.tabs.open_list()
 
     @Slot()
     def next_tab(self) -> None:
         """The next tab of the run."""
-        self.show_side(True)
+        self.show_side(Side.RUN)
         self.run_view.tabs.step(1)
 
     @Slot()
     def previous_tab(self) -> None:
         """The tab before this one."""
-        self.show_side(True)
+        self.show_side(Side.RUN)
         self.run_view.tabs.step(-1)
 
     @Slot()

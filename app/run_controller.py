@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from PySide6.QtCore import QObject, Signal
 
@@ -20,7 +20,9 @@ from core.problems import Problem, UserFileError
 
 if TYPE_CHECKING:
     from core.engine import Answer, Engine
+    from core.planning import RunOverrides
     from core.preparing import PreparedRun
+    from core.recorded_run import RecordedRun
 
 SPARE_THREADS = 4
 READ_PAUSE = 0.005
@@ -29,18 +31,24 @@ NICE = 5
 """Agents give way to the window when all cores are busy."""
 
 
+Preparation: TypeAlias = "Callable[[], tuple[PreparedRun, RecordedRun | None]]"
+"""Reads and decides everything about a run, on a worker."""
+
+
 class RunController(QObject):
     """Runs one workflow at a time.
 
-    Signals: `events(object)`: list[Event] in order; `running_changed(bool)`; `refused(object)`: list[Problem]
-    when a run could not begin; `warned(object)`: list[Problem] that keep no run from going on;
-    `trust_asked(object)`: the tuple[BroughtCommand, ...] of files that the user must `allow` before anything
-    is started; `trust_answered(bool)`: it is settled. All in the window's thread.
+    Signals, all in the window's thread: `events(object)`: list[Event] in order; `running_changed(bool)`;
+    `refused(object)`: list[Problem] when a run could not begin; `planned(object, object)`: the RunPlan of a
+    run that is about to begin, and the RecordedRun that it goes on with (None: it is new); `warned(object)`:
+    list[Problem] that keep no run from going on; `trust_asked(object)`: the tuple[BroughtCommand, ...] of
+    files that the user must `allow` before anything is started; `trust_answered(bool)`: it is settled.
     """
 
     events = Signal(object)
     running_changed = Signal(bool)
     refused = Signal(object)
+    planned = Signal(object, object)
     warned = Signal(object)
     trust_asked = Signal(object)
     trust_answered = Signal(bool)
@@ -68,13 +76,20 @@ class RunController(QObject):
 
     def start(self, file: WorkflowFile, library: AgentLibrary, default_workdir: Path | None = None) -> None:
         """Check and plan on a worker, then run. Nothing happens while another run goes on."""
+        self._begin(partial(_prepare_start, file, library, default_workdir))
+
+    def resume(self, folder: Path, overrides: RunOverrides) -> None:
+        """Go on with the run in this folder. Nothing happens while another run goes on."""
+        self._begin(partial(_prepare_resume, folder, overrides))
+
+    def _begin(self, prepare: Preparation) -> None:
         if self._running:
             return
         self._running = True
         self._stop_wish = None
         self._folder = None
         self.running_changed.emit(True)
-        self._spawn(self._run(file, library, default_workdir))
+        self._spawn(self._run(prepare))
 
     def stop(self, kind: StopKind) -> None:
         """Stop after the running agents, or now."""
@@ -87,6 +102,20 @@ class RunController(QObject):
         """Stop one agent."""
         if self._engine is not None:
             self._engine.stop_turn(turn)
+
+    def retry_turn(self, turn: str) -> None:
+        """Try one agent again; one that is at work is ended first."""
+        if self._engine is not None:
+            self._engine.retry_turn(turn)
+
+    def can_retry(self, turn: str) -> bool:
+        """Whether `retry_turn` would do something."""
+        return self._engine is not None and self._engine.can_retry(turn)
+
+    def proceed(self) -> None:
+        """Go on with a run that is paused."""
+        if self._engine is not None:
+            self._engine.proceed()
 
     def answer(self, turn: str, answer: Answer) -> None:
         """Answer a QuestionAsked."""
@@ -102,34 +131,34 @@ class RunController(QObject):
         """Block until the pool is idle; for the end of the application, when no run goes on."""
         self._executor.wait()
 
-    async def _run(self, file: WorkflowFile, library: AgentLibrary, default_workdir: Path | None) -> None:
+    async def _run(self, prepare: Preparation) -> None:
         # Not before a run: the window opens without the engine, and sooner.
         from core.engine import Engine, RunRefused
-        from core.preparing import prepare_run
+        from core.recorded_run import RunUnreadable
 
         try:
-            prepared = await self._executor.call(
-                partial(
-                    prepare_run,
-                    file,
-                    environ=os.environ,
-                    library=library,
-                    known_backends=backend_names(),
-                    default_workdir=default_workdir,
-                )
-            )
+            prepared, recorded = await self._executor.call(prepare)
             if not await self._may_run(prepared):
                 return
             plan = prepared.plan
             self._executor.ensure_threads(plan.most_at_once + SPARE_THREADS)
             self._engine = Engine(
-                plan, self._executor, backend, self._pass_on, read_pause=READ_PAUSE, nice=NICE
+                plan,
+                self._executor,
+                backend,
+                self._pass_on,
+                recorded=recorded,
+                read_pause=READ_PAUSE,
+                nice=NICE,
             )
             if self._stop_wish is not None:
                 self._engine.stop(self._stop_wish)
+            self.planned.emit(plan, recorded)
             await self._engine.run()
         except UserFileError as error:
             self._refuse(error.problems)
+        except RunUnreadable as error:
+            self._refuse([error.problem])
         except RunRefused as refusal:
             self._refuse(refusal.problems)
         finally:
@@ -192,3 +221,28 @@ class RunController(QObject):
             asyncio.get_running_loop().call_exception_handler(
                 {"message": "a run could not be managed", "exception": error}
             )
+
+
+def _prepare_start(
+    file: WorkflowFile, library: AgentLibrary, default_workdir: Path | None
+) -> tuple[PreparedRun, None]:
+    """A new run of this workflow. Raises UserFileError."""
+    from core.preparing import prepare_run
+
+    prepared = prepare_run(
+        file,
+        environ=os.environ,
+        library=library,
+        known_backends=backend_names(),
+        default_workdir=default_workdir,
+    )
+    return prepared, None
+
+
+def _prepare_resume(folder: Path, overrides: RunOverrides) -> tuple[PreparedRun, RecordedRun]:
+    """A run that goes on. Raises UserFileError and RunUnreadable."""
+    from core.recorded_run import read_run
+    from core.resuming import prepare_resume
+
+    run = read_run(folder)
+    return prepare_resume(run, overrides, known_backends=backend_names()), run

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.document import WorkflowDocument
 from app.problem_text import errors_of
-from core.events import Event, QuestionAsked, RunFinished, RunStarted, StopKind
+from core.events import Event, QuestionAsked, RunFinished, RunPaused, RunStarted, StopKind
 from core.progress import RunProgress
 
 if TYPE_CHECKING:
     from app.run_controller import RunController
+    from core.plan import RunPlan
+    from core.planning import RunOverrides
+    from core.recorded_run import RecordedRun
 
 TICK_MS = 250
 """Live numbers change at most four times a second."""
@@ -23,10 +27,10 @@ TICK_MS = 250
 class RunSession(QObject):
     """Between the controller and the views.
 
-    Signals: `starting()`: Run was pressed; `refused(list[Problem])`: it could not begin;
-    `began(RunProgress)`: another run; `told(list[Event])` after they were applied to `progress`; `ticked()`
-    at most four times a second while a run goes on; `running_changed(bool)`; `needs_user()`: a question, or
-    the end.
+    Signals: `starting()`: Run or Resume was pressed; `refused(list[Problem])`: it could not begin;
+    `began(RunProgress)`: another run, which may have a past; `told(list[Event])` after they were applied to
+    `progress`; `ticked()` at most four times a second while a run goes on; `running_changed(bool)`;
+    `needs_user()`: a question, a pause, or the end.
     """
 
     starting = Signal()
@@ -44,6 +48,12 @@ class RunSession(QObject):
         self._controller = controller
         self._document = document
         self._wanted = False
+        self._next: RunProgress | None = None
+        """The run that is about to begin."""
+        self.resuming = False
+        """Whether the present or last run went on from where it had ended."""
+        self.is_of_document = True
+        """Whether it is a run of the open workflow, so that its places are the same places."""
         self.progress: RunProgress | None = None
         """The present or last run; None: there was none."""
         self.clock: Callable[[], float] = time.time
@@ -53,6 +63,7 @@ class RunSession(QObject):
         controller.events.connect(self._take)
         controller.running_changed.connect(self._change)
         controller.refused.connect(self.refused)
+        controller.planned.connect(self._take_plan)
 
     @property
     def running(self) -> bool:
@@ -74,10 +85,21 @@ class RunSession(QObject):
             if errors:
                 self.refused.emit(errors)
                 return
+        self.resuming = False
         self.starting.emit()
         if library is not None:
             document = self._document
             self._controller.start(document.snapshot(), library, document.default_workdir)
+
+    @Slot(object, object)
+    def resume(self, folder: Path, overrides: RunOverrides) -> None:
+        """Go on with the run in this folder, with its own workflow; the open one stays as it is."""
+        if self._controller.running:
+            return
+        self._wanted = False
+        self.resuming = True
+        self.starting.emit()
+        self._controller.resume(folder, overrides)
 
     @Slot()
     def agents_read(self) -> None:
@@ -103,26 +125,40 @@ class RunSession(QObject):
             self._tick.stop()
         self.running_changed.emit(running)
 
+    @Slot(object, object)
+    def _take_plan(self, plan: RunPlan, recorded: RecordedRun | None) -> None:
+        """A run is about to begin, or to go on after all that its journal tells of."""
+        progress = recorded.progress if recorded is not None else RunProgress()
+        progress.max_retries = plan.retries
+        progress.budget = plan.budget.model_copy()
+        self._next = progress
+        self.is_of_document = self._is_of_document(plan)
+
     @Slot(object)
     def _take(self, events: Sequence[Event]) -> None:
-        for event in events:
-            if isinstance(event, RunStarted) and not self._is_known(event):
-                settings = self._document.settings
-                self.progress = RunProgress(max_retries=settings.retries, budget=settings.budget.model_copy())
-                self.progress.apply(event)
-                self.began.emit(self.progress)
-            elif self.progress is not None:
-                self.progress.apply(event)
-        if self.progress is None:
+        if self._next is not None:
+            # Also what comes before its start is about this run: the ends of turns that were cut off.
+            self.progress, self._next = self._next, None
+        progress = self.progress
+        if progress is None:
             return
+        for event in events:
+            progress.apply(event)
+            if isinstance(event, RunStarted):
+                self.began.emit(progress)
         self.told.emit(events)
-        if any(isinstance(event, QuestionAsked | RunFinished) for event in events):
+        if any(isinstance(event, QuestionAsked | RunPaused | RunFinished) for event in events):
             self.ticked.emit()
             self.needs_user.emit()
 
-    def _is_known(self, event: RunStarted) -> bool:
-        """A resumed run starts a second time under its own id."""
-        return self.progress is not None and bool(event.run_id) and self.progress.run_id == event.run_id
+    def _is_of_document(self, plan: RunPlan) -> bool:
+        """Whether the places of a run's workflow are those of the open one."""
+        if not self.resuming:
+            return True
+        agents = {place: node.entry.agent for place, _, node in self._document.outline.all_agents()}
+        return self._document.path == plan.workflow_path and all(
+            agents.get(turn.place) == turn.agent.name for turn in plan.turns
+        )
 
     def close(self) -> None:
         """The window closes."""

@@ -8,14 +8,15 @@ from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QMenu, QWidget
 
 from app.buttons import Button, ButtonLook
 from app.labels import ElidedLabel
+from app.side import Side
 from app.theme import theme
 from app.window_actions import WindowActions
 
 
 class TopBar(QWidget):
-    """Signals: `side_chosen(bool)`: the user wants to see the run (True) or the settings (False)."""
+    """Signals: `side_chosen(Side)`: what the user wants to see on the right."""
 
-    side_chosen = Signal(bool)
+    side_chosen = Signal(object)
 
     def __init__(self, actions: WindowActions, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -27,13 +28,24 @@ class TopBar(QWidget):
         self.stop_menu = QMenu(self)
         self.stop_menu.addActions([actions.stop_after, actions.stop_now])
         self.stop_button.set_drop_down(self.stop_menu)
+        self.resume_button = Button(self.tr("Resume"), ButtonLook.OUTLINED, "rotate-ccw", self)
+        self.resume_button.follow_action(actions.resume_run)
         self.settings_button = Button(self.tr("Settings"), ButtonLook.FLAT, "settings", self)
         self.settings_button.setToolTip(self.tr("Settings of the workflow and the selection (Ctrl+1)"))
         self.run_side_button = Button(self.tr("Last run"), ButtonLook.FLAT, "rows-3", self)
+        self.runs_button = Button(self.tr("Runs"), ButtonLook.FLAT, "history", self)
+        self.runs_button.setToolTip(self.tr("All runs of this work folder (Ctrl+3)"))
+        self._running = False
+        self._side = Side.SETTINGS
+        self.side_buttons = {
+            Side.SETTINGS: self.settings_button,
+            Side.RUN: self.run_side_button,
+            Side.RUNS: self.runs_button,
+        }
         self.sides = QButtonGroup(self)
-        for number, button in enumerate((self.settings_button, self.run_side_button)):
+        for side, button in self.side_buttons.items():
             button.setCheckable(True)
-            self.sides.addButton(button, number)
+            self.sides.addButton(button, side)
         self.settings_button.setChecked(True)
         self.sides.idClicked.connect(self._chosen)
         layout = QHBoxLayout(self)
@@ -43,9 +55,11 @@ class TopBar(QWidget):
         layout.addSpacing(12)
         layout.addWidget(self.run_button)
         layout.addWidget(self.stop_button)
+        layout.addWidget(self.resume_button)
         layout.addStretch(1)
         layout.addWidget(self.settings_button)
         layout.addWidget(self.run_side_button)
+        layout.addWidget(self.runs_button)
         self.show_running(False)
         self.offer_run(False)
 
@@ -62,8 +76,14 @@ class TopBar(QWidget):
             left.setFocus(Qt.FocusReason.MouseFocusReason)
         self.stop_button.setEnabled(running)
         self.run_side_button.setText(self.tr("Live run") if running else self.tr("Last run"))
-        self.run_button.set_look(ButtonLook.OUTLINED if running else ButtonLook.FILLED)
-        self.stop_button.set_look(ButtonLook.FILLED if running else ButtonLook.OUTLINED)
+        self._running = running
+        self._show_looks()
+
+    def _show_looks(self) -> None:
+        """One filled button at most: among the recorded runs it is that which resumes one."""
+        run = not self._running and self._side is not Side.RUNS
+        self.run_button.set_look(ButtonLook.FILLED if run else ButtonLook.OUTLINED)
+        self.stop_button.set_look(ButtonLook.FILLED if self._running else ButtonLook.OUTLINED)
 
     def offer_run(self, there_is_one: bool) -> None:
         """Whether there is a run to look at."""
@@ -72,13 +92,16 @@ class TopBar(QWidget):
             self.tr("The run, live or the last one (Ctrl+2)") if there_is_one else self.tr("No run yet")
         )
 
-    def show_side(self, run: bool) -> None:
+    @Slot(object)
+    def show_side(self, side: Side) -> None:
         """What the right side shows at present."""
-        (self.run_side_button if run else self.settings_button).setChecked(True)
+        self._side = side
+        self.side_buttons[side].setChecked(True)
+        self._show_looks()
 
     @Slot(int)
     def _chosen(self, number: int) -> None:
-        self.side_chosen.emit(number == 1)
+        self.side_chosen.emit(Side(number))
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event

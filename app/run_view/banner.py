@@ -46,6 +46,7 @@ class RunBanner(QWidget):
         super().__init__(parent)
         self._status = RunStatus.COMPLETED
         self._failed = ""
+        self._form: QWidget | None = None
         self.title = QLabel(self)
         self.title.setTextFormat(Qt.TextFormat.PlainText)
         self.title.setFont(font(bold=True))
@@ -74,7 +75,19 @@ class RunBanner(QWidget):
         self.details_button.toggled.connect(self.details.setVisible)
         self.hide()
 
+    def set_resume_form(self, form: QWidget) -> None:
+        """What resumes the run, to be shown by `offer_resume`. The banner knows no more of it."""
+        self._form = form
+        form.hide()
+        self._form_place.addWidget(form)
+
+    def offer_resume(self, offered: bool) -> None:
+        """Show or hide what resumes the run."""
+        if self._form is not None:
+            self._form.setVisible(offered)
+
     def _arrange(self) -> None:
+        self._form_place = QVBoxLayout()
         buttons = FlowLayout()
         for button in (self.failed_button, self.again_button, self.folder_button, self.details_button):
             buttons.addWidget(button)
@@ -84,11 +97,13 @@ class RunBanner(QWidget):
         layout.addWidget(self.title)
         layout.addWidget(self.facts)
         layout.addSpacing(4)
+        layout.addLayout(self._form_place)
         layout.addLayout(buttons)
         layout.addWidget(self.details)
 
     def show_end(self, progress: RunProgress) -> None:
         """Say how the run ended; hidden while it has not."""
+        self.offer_resume(False)
         if progress.status is None:
             self.hide()
             return
@@ -119,6 +134,10 @@ class RunBanner(QWidget):
             facts.append(self.tr("{0} tokens").format(f"{spent.usage.total_tokens:,}"))
         if cost_words(spent):
             facts.append(cost_words(spent))
+        warnings = sum(note.warning for note in progress.notes)
+        if warnings:
+            words = self.tr("{0} warning") if warnings == 1 else self.tr("{0} warnings")
+            facts.append(words.format(warnings))
         if progress.conflicts:
             count = len(progress.conflicts)
             words = self.tr("{0} conflict") if count == 1 else self.tr("{0} conflicts")

@@ -9,33 +9,52 @@ from PySide6.QtCore import Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
+from app.run_view.agent_orders import AgentOrders
 from app.run_view.banner import RunBanner
+from app.run_view.notes_bar import NotesBar
+from app.run_view.pause_bar import PauseBar
 from app.run_view.question_bar import QuestionBar
 from app.run_view.strip import AgentStrip
 from app.run_view.tabs import RunTabs
-from core.events import Event, RunFinished, RunStarted
+from core.events import (
+    AttemptFinished,
+    AttemptStarted,
+    Event,
+    RunFinished,
+    RunStarted,
+    TurnFinished,
+)
 from core.progress import RunProgress
 
 
 class RunView(QWidget):
     """Shows a run through its `RunProgress`, which the window keeps.
 
-    Signals: `run_again_requested()`; `stop_turn_requested(str)`; `answered(str, Answer)` with a turn's id;
+    Signals: `run_again_requested()`; `proceed_requested()` and `stop_requested()` of a paused run;
+    `stop_turn_requested(str)`, `retry_turn_requested(str)`, `answered(str, Answer)` with a turn's id;
     `message(str)`: a sentence for the status line.
     """
 
     run_again_requested = Signal()
+    proceed_requested = Signal()
+    stop_requested = Signal()
     stop_turn_requested = Signal(str)
+    retry_turn_requested = Signal(str)
     answered = Signal(str, object)
     message = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._progress = RunProgress()
+        self._between: set[str] = set()
+        """Turns that are in no attempt at present, though they began."""
+        self.orders = AgentOrders(self)
         self.banner = RunBanner(self)
-        self.strip = AgentStrip(self)
+        self.pause = PauseBar(self)
+        self.strip = AgentStrip(self.orders, self)
+        self.notes = NotesBar(self)
         self.questions = QuestionBar(self)
-        self.tabs = RunTabs(self)
+        self.tabs = RunTabs(self.orders, self)
         self.splitter = QSplitter(Qt.Orientation.Vertical, self)
         self.splitter.setHandleWidth(1)
         self.splitter.setChildrenCollapsible(False)
@@ -43,7 +62,7 @@ class RunView(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        for widget in (self.banner, self.strip, self.questions):
+        for widget in (self.banner, self.pause, self.strip, self.notes, self.questions):
             layout.addWidget(widget)
         layout.addWidget(self.splitter, 1)
         self.setMinimumWidth(280)
@@ -51,10 +70,15 @@ class RunView(QWidget):
         self.banner.failed_turn_requested.connect(self.tabs.show_turn)
         self.banner.folder_requested.connect(self.open_folder)
         self.strip.opened.connect(self.tabs.show_turn)
-        self.strip.stop_requested.connect(self.stop_turn_requested)
+        self.strip.stop_requested.connect(self.orders.stop)
+        self.orders.stop_requested.connect(self.stop_turn_requested)
+        self.orders.retry_requested.connect(self.retry_turn_requested)
+        self.orders.refused.connect(self.message)
+        self.pause.resume_requested.connect(self.proceed_requested)
+        self.pause.stop_requested.connect(self.stop_requested)
+        self.notes.opened.connect(self._open_note)
         self.strip.more_requested.connect(self.tabs.open_list)
         self.questions.answered.connect(self.answered)
-        self.tabs.stop_requested.connect(self.stop_turn_requested)
         self.tabs.message.connect(self.message)
 
     def add_bottom_panel(self, panel: QWidget) -> None:
@@ -63,8 +87,12 @@ class RunView(QWidget):
         self.splitter.setStretchFactor(0, 1)
 
     def begin(self, progress: RunProgress) -> None:
-        """Show another run."""
+        """Show another run, with the past that it may have."""
         self._progress = progress
+        self._between.clear()
+        self.orders.begin(progress)
+        self.notes.begin(progress)
+        self.pause.show_run(progress, 0)
         self.banner.show_end(progress)
         self.questions.show_questions(())
         self.strip.show_turns((), 0.0, None)
@@ -74,7 +102,13 @@ class RunView(QWidget):
         """These events were just applied to the progress."""
         if any(isinstance(event, RunStarted) for event in events):
             self.banner.show_end(self._progress)
-        self.tabs.refresh(now)
+        for event in events:
+            if isinstance(event, AttemptFinished):
+                self._between.add(event.turn)
+            elif isinstance(event, AttemptStarted | TurnFinished):
+                self._between.discard(event.turn)
+        self.tabs.refresh(now, self._held_up)
+        self.notes.show_notes(self._progress)
         self.questions.show_questions(self._progress.questions)
         self.tick(now)
         if any(isinstance(event, RunFinished) for event in events):
@@ -84,7 +118,29 @@ class RunView(QWidget):
     def tick(self, now: float) -> None:
         """Time went on; at most four times a second."""
         progress = self._progress
-        self.strip.show_turns(progress.running_turns, now, progress.max_retries)
+        running, held_up = progress.running_turns, self._held_up
+        self.strip.show_turns(running, now, progress.max_retries, held_up)
+        self.pause.show_run(progress, len(running) - len(held_up))
+
+    @property
+    def _held_up(self) -> set[str]:
+        """Turns that began and wait for the run, which is paused."""
+        progress = self._progress
+        if not progress.paused:
+            return set()
+        return {turn.id for turn in progress.running_turns if turn.id in self._between and not turn.question}
+
+    @property
+    def ordered_turn(self) -> str | None:
+        """The turn that a key is about: that of the pill with the focus, else of the tab."""
+        return self.strip.focused_turn or self.tabs.current_turn
+
+    @Slot(str)
+    def _open_note(self, turn: str) -> None:
+        if turn:
+            self.tabs.show_turn(turn)
+        else:
+            self.tabs.show_overview()
 
     @Slot()
     def open_folder(self) -> None:

@@ -8,27 +8,35 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from app.buttons import Button, ButtonLook
 from app.labels import NumberLabel, QuietLabel
-from app.theme import font, theme
+from app.theme import font, paint_icon, theme
 from core.events import RunStatus, StopKind
-from core.progress import RunProgress, cost_words, dollar_words, duration_words, phase_words
+from core.progress import RunProgress, Spent, cost_words, dollar_words, duration_words, phase_words
+from core.spending import WARN_AT
 
 _HEIGHT = 28
+_SIGN = 14
 _SAY_MS = 6000
 
 
 class BudgetBar(QWidget):
-    """How much of the budget is used up."""
+    """How much of the budget is used up: from WARN_AT on in vermillion, and with a sign beside the bar."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.share = 0.0
-        self.setFixedSize(QSize(96, 6))
+        self.setFixedSize(QSize(_SIGN + 4 + 96, _SIGN))
         self.hide()
 
-    def show_share(self, share: float) -> None:
-        """Show this part, 0 to 1 (more is full)."""
+    @property
+    def warns(self) -> bool:
+        """Whether it is nearly used up, or is."""
+        return self.share >= WARN_AT
+
+    def show_share(self, share: float, words: str) -> None:
+        """Show this part, 0 to 1 (more is full). `words`: of which cap, for who hears it or hovers."""
         self.share = min(1.0, max(0.0, share))
-        self.setAccessibleName(self.tr("{0} % of the budget").format(round(share * 100)))
+        self.setAccessibleName(words)
+        self.setToolTip(words)
         self.setVisible(True)
         self.update()
 
@@ -37,11 +45,15 @@ class BudgetBar(QWidget):
         colors = theme()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        tone = colors.color("failed" if self.warns else "succeeded")
+        left = 0
+        if self.warns:
+            paint_icon(painter, "triangle-alert", QRectF(0, 0, _SIGN, _SIGN), tone)
+            left = _SIGN + 4
+        box = QRectF(left + 0.5, (self.height() - 6) / 2 + 0.5, 95, 5)
         painter.setPen(colors.color("line"))
         painter.setBrush(colors.color("line"))
-        box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
         painter.drawRoundedRect(box, 2.5, 2.5)
-        tone = colors.color("failed" if self.share >= 0.8 else "succeeded")
         painter.setPen(tone)
         painter.setBrush(tone)
         if self.share > 0:
@@ -148,9 +160,11 @@ class StatusLine(QWidget):
         self._show_standing(False)
         if progress.questions:
             self.light.show_word(self.tr("Needs your answer"), "failed", dot=True)
+        elif progress.paused and progress.stopping is None:
+            self.light.show_word(self.tr("Paused"), "failed", dot=True)
         else:
             self.light.show_word(word, "accent", dot=True)
-        self._show_place(phase_words(progress))
+        self._show_place(self.tr("Preparing the folder") if progress.preparing else phase_words(progress))
         count = len(progress.running_turns)
         self.running.show_text(self.tr("{0} running").format(count) if count else "")
         self._show_numbers(progress, now)
@@ -217,25 +231,62 @@ class StatusLine(QWidget):
         spent = progress.spent
         tokens = spent.usage.total_tokens
         limit, cap = progress.budget.max_tokens, progress.budget.max_cost_usd
-        if limit:
+        if limit is not None:
             text = self.tr("{0} of {1} tokens").format(f"{tokens:,}", f"{limit:,}")
         else:
             text = self.tr("{0} tokens").format(f"{tokens:,}")
-        self.tokens.show_text(text if tokens or limit else "")
+        self.tokens.show_text(text if tokens or limit is not None else "")
         cost = cost_words(spent)
-        if cap:
-            cost = self.tr("{0} of {1}").format(cost or dollar_words(0.0), dollar_words(cap))
+        if cap is not None:
+            # Nothing used is known to cost nothing; what has no known price is not.
+            words = self.tr("{0}, budget {1}") if spent.unpriced else self.tr("{0} of {1}")
+            cost = words.format(cost or dollar_words(0.0), dollar_words(cap))
         self.cost.show_text(cost)
-        shares = [tokens / limit] if limit else []
-        if cap:
-            shares.append((spent.usage.cost_usd or 0.0) / cap)
-        if shares:
-            self.budget.show_share(max(shares))
-        else:
+        self._show_budget(progress)
+
+    def _show_budget(self, progress: RunProgress) -> None:
+        """The cap that is nearest to its end."""
+        used = budget_used(progress)
+        if not used:
             self.budget.hide()
+            return
+        share, name = max(used)
+        caps = {
+            "max_cost_usd": self.tr("{0} % of the budget is used"),
+            "max_cost_usd_per_group": self.tr("{0} % of the budget of this group is used"),
+            "max_tokens": self.tr("{0} % of the tokens that the run may use are used"),
+        }
+        words = caps[name].format(int(share * 100))
+        if progress.spent.unpriced and name != "max_tokens":
+            words = self.tr("{0}, and some of the tokens have no known price").format(words)
+        self.budget.show_share(share, words)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
         painter = QPainter(self)
         painter.fillRect(self.rect(), theme().color("surface"))
         painter.fillRect(0, 0, self.width(), 1, theme().color("line"))
+
+
+def budget_used(progress: RunProgress) -> list[tuple[float, str]]:
+    """How much of every cap is used up (1: all), and which it is.
+
+    A cap in dollars is left out while nothing that was used has a known price: nobody can tell.
+    """
+    budget = progress.budget
+    used: list[tuple[float, str]] = []
+
+    def add(name: str, cap: float | None, amount: float) -> None:
+        if cap is not None:
+            used.append((amount / cap if cap else 1.0, name))
+
+    def add_cost(name: str, cap: float | None, spent: Spent) -> None:
+        if spent.usage.cost_usd is not None or not spent.unpriced:
+            add(name, cap, spent.usage.cost_usd or 0.0)
+
+    add_cost("max_cost_usd", budget.max_cost_usd, progress.spent)
+    group = next(reversed(progress.groups.values()), None)
+    if group is not None and progress.running:
+        add_cost("max_cost_usd_per_group", budget.max_cost_usd_per_group, progress.spent_by(group))
+    add("max_tokens", budget.max_tokens, progress.spent.usage.total_tokens)
+    return used

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QAbstractButton, QMenu, QSizePolicy, QWidget
 
 from app.buttons import Button, ButtonLook
 from app.plain_text import plain_tool_tip
+from app.run_view.agent_orders import AgentOrders
 from app.theme import STATUS_ICONS, font, icon, paint_icon, theme
 from core.events import TurnStatus
 from core.progress import TurnProgress, activity_words, duration_words
@@ -37,16 +38,18 @@ _NAME_ROOM = 220
 class TurnPill(QAbstractButton):
     """One running agent: a click opens its tab.
 
-    Signals: `stop_requested()` from the small square at its end, the Delete key or the context menu.
+    Signals: `stop_requested()` from the small square at its end or the Delete key.
     """
 
     stop_requested = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, orders: AgentOrders, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._orders = orders
         self._name = ""
         self._facts = ""
         self._asks = False
+        self._held_up = False
         self._over_stop = False
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -57,15 +60,22 @@ class TurnPill(QAbstractButton):
         """What it says behind the name."""
         return self._facts
 
-    def show_turn(self, turn: TurnProgress, now: float, max_retries: int | None) -> bool:
-        """Show how the turn is; gives whether the pill needs other room."""
-        facts = " · ".join((duration_words(turn.seconds(now) or 0), *activity_words(turn, now, max_retries)))
-        if (turn.label, facts, bool(turn.question)) == (self._name, self._facts, self._asks):
+    def show_turn(
+        self, turn: TurnProgress, now: float, max_retries: int | None, *, held_up: bool = False
+    ) -> bool:
+        """Show how the turn is; gives whether the pill needs other room. `held_up`: the run is paused."""
+        activity = [self.tr("waits for the run")] if held_up else activity_words(turn, now, max_retries)
+        facts = " · ".join((duration_words(turn.seconds(now) or 0), *activity))
+        shown = (turn.label, facts, bool(turn.question), held_up)
+        if shown == (self._name, self._facts, self._asks, self._held_up):
             return False
         before = self.sizeHint()
+        self._held_up = held_up
         self._name, self._facts, self._asks = turn.label, facts, bool(turn.question)
         self.setAccessibleName(self.tr("{0}, running, {1}").format(turn.label, facts))
-        tip = self.tr("{0} · {1}\nClick to watch it. Delete stops it.").format(turn.title, facts)
+        tip = self.tr("{0} · {1}\nClick to watch it. Delete stops it, F6 tries it again.").format(
+            turn.title, facts
+        )
         self.setToolTip(plain_tool_tip(tip))
         self.update()
         return self.sizeHint() != before
@@ -84,7 +94,7 @@ class TurnPill(QAbstractButton):
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
         colors = theme()
-        tone = colors.color("failed" if self._asks else "accent")
+        tone = colors.color("failed" if self._asks else "quiet" if self._held_up else "accent")
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
@@ -93,7 +103,9 @@ class TurnPill(QAbstractButton):
         painter.setBrush(colors.color("accent_soft" if lit else "surface"))
         painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), box.height() / 2, box.height() / 2)
         middle = self.height() / 2
-        name = "circle-alert" if self._asks else STATUS_ICONS[TurnStatus.RUNNING]
+        name = STATUS_ICONS[TurnStatus.RUNNING]
+        if self._asks or self._held_up:
+            name = "circle-alert" if self._asks else "circle-pause"
         paint_icon(painter, name, QRectF(_PADDING, middle - _ICON / 2, _ICON, _ICON), tone)
         left = _PADDING + _ICON + 8
         flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
@@ -139,12 +151,16 @@ class TurnPill(QAbstractButton):
             super().keyPressEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:  # noqa: N802
+        # Not exec: a nested loop would hold up every coroutine of a run.
+        self.menu().popup(event.globalPos())
+
+    def menu(self) -> QMenu:
+        """What can be done with it; the caller shows the menu and it deletes itself when it closes."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addAction(icon("eye", "quiet"), self.tr("Watch it")).triggered.connect(self.click)
-        stop = menu.addAction(icon("circle-stop", "quiet"), self.tr("Stop this agent"))
-        stop.triggered.connect(self.stop_requested)
-        menu.popup(event.globalPos())
+        self._orders.add_to(menu, self.objectName())
+        return menu
 
 
 class AgentStrip(QWidget):
@@ -157,8 +173,9 @@ class AgentStrip(QWidget):
     stop_requested = Signal(str)
     more_requested = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, orders: AgentOrders, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._orders = orders
         self.pills: dict[str, TurnPill] = {}
         self._more = Button("", ButtonLook.LINK, "", self)
         self._more.clicked.connect(self.more_requested)
@@ -167,8 +184,14 @@ class AgentStrip(QWidget):
         self.setAccessibleName(self.tr("Running agents"))
         self.hide()
 
-    def show_turns(self, turns: Sequence[TurnProgress], now: float, max_retries: int | None) -> None:
-        """Show these running turns; pills of others go."""
+    def show_turns(
+        self,
+        turns: Sequence[TurnProgress],
+        now: float,
+        max_retries: int | None,
+        held_up: Collection[str] = (),
+    ) -> None:
+        """Show these running turns; pills of others go. `held_up`: those that wait for a paused run."""
         current = {turn.id for turn in turns}
         changed = list(self.pills) != [turn.id for turn in turns]
         for gone in [turn for turn in self.pills if turn not in current]:
@@ -176,7 +199,8 @@ class AgentStrip(QWidget):
             pill.hide()
             pill.deleteLater()
         for turn in turns:
-            changed |= self._pill(turn.id).show_turn(turn, now, max_retries)
+            pill = self._pill(turn.id)
+            changed |= pill.show_turn(turn, now, max_retries, held_up=turn.id in held_up)
         if changed:
             self.pills = {turn.id: self.pills[turn.id] for turn in turns}
             self._arrange()
@@ -185,11 +209,16 @@ class AgentStrip(QWidget):
     def _pill(self, turn: str) -> TurnPill:
         pill = self.pills.get(turn)
         if pill is None:
-            pill = self.pills[turn] = TurnPill(self)
+            pill = self.pills[turn] = TurnPill(self._orders, self)
             pill.setObjectName(turn)
             pill.clicked.connect(self._open)
             pill.stop_requested.connect(self._stop)
         return pill
+
+    @property
+    def focused_turn(self) -> str | None:
+        """The turn whose pill has the focus."""
+        return next((turn for turn, pill in self.pills.items() if pill.hasFocus()), None)
 
     @Slot()
     def _open(self) -> None:

@@ -7,6 +7,8 @@ the list, a key, scrolling up in a log) ends that until he switches "Follow" on 
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import QPoint, Qt, QUrl, Signal, Slot
@@ -15,7 +17,9 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QStackedWidget, QVBoxLayout, Q
 
 from app.buttons import Button, ButtonLook
 from app.plain_text import plain_tool_tip
+from app.run_view.agent_orders import AgentOrders
 from app.run_view.log_view import LogView
+from app.run_view.marked_icon import marked_icon
 from app.run_view.state_tab import StateTab
 from app.run_view.turn_list import STATUS_TOKENS, TurnList, status_words
 from app.tab_bar import FlatTabBar
@@ -31,6 +35,21 @@ MOST_TABS = 200
 MOST_VIEWS = 12
 """Log views that are kept; the one that was not looked at for longest goes first."""
 _MANY = 8
+_MOST_NOTES = 4
+"""Warnings that a tool tip has room for."""
+
+
+@dataclass(frozen=True, slots=True)
+class TabDress:
+    """Everything that a tab's looks depend on."""
+
+    status: TurnStatus
+    asks: bool
+    """It waits for the user's answer."""
+    waits_for_run: bool
+    """The run is paused."""
+    warnings: int
+    folder: str
 
 
 class _TurnTabBar(FlatTabBar):
@@ -59,20 +78,24 @@ class _TurnTabBar(FlatTabBar):
 class RunTabs(QWidget):
     """Tabs over one run's folder.
 
-    Signals: `stop_requested(str)` with a turn's id; `message(str)`: a sentence for the status line.
+    Signals: `message(str)`: a sentence for the status line.
     """
 
-    stop_requested = Signal(str)
     message = Signal(str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, orders: AgentOrders, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._orders = orders
         self._progress = RunProgress()
         self._tabs: list[str] = []
         self._closed: set[str] = set()
-        self._statuses: dict[str, TurnStatus] = {}
-        self._asking: set[str] = set()
-        """Turns that wait for the user's answer."""
+        self._dresses: dict[str, TabDress] = {}
+        """How the turns were shown last."""
+        self._folders: dict[str, str] = {}
+        """Where the output of the views that are built is."""
+        self._noted: dict[str, list[str]] = {}
+        """By turn: the warnings about it."""
+        self._notes_read = 0
         self._views: dict[str, LogView] = {}
         """By turn id; the last looked at is last."""
         self._now = 0.0
@@ -149,20 +172,25 @@ class RunTabs(QWidget):
             self._drop_view(turn)
         self._tabs.clear()
         self._closed.clear()
-        self._statuses.clear()
-        self._asking.clear()
+        self._dresses.clear()
+        self._noted.clear()
+        self._notes_read = 0
         self.follow_button.setChecked(True)
         self.overview.set_source(Path(progress.folder) / "overview.log" if progress.folder else None)
         self.state_tab.show_state(None, ())
         self._show(OVERVIEW)
 
-    def refresh(self, now: float) -> None:
-        """Bring tabs in line with the run; cheap where nothing changed."""
+    def refresh(self, now: float, held_up: Collection[str] = ()) -> None:
+        """Bring tabs in line with the run; cheap where nothing changed.
+
+        `held_up`: turns that began and wait for the run to go on.
+        """
         self._now = now
+        self._read_notes()
         new = [
             turn
             for turn in self._progress.turns.values()
-            if turn.id not in self._statuses and turn.id not in self._closed
+            if turn.id not in self._dresses and turn.id not in self._closed
         ]
         new = self._make_room(new)
         many = len(new) > _MANY and self.bar.isVisible()
@@ -173,14 +201,20 @@ class RunTabs(QWidget):
         for turn in new:
             self._add_tab(turn)
         for turn in self._progress.turns.values():
-            asks = bool(turn.question)
-            if self._statuses.get(turn.id) is turn.status and (turn.id in self._asking) is asks:
+            before = self._dresses.get(turn.id)
+            dress = self._dress_of(turn, turn.id in held_up)
+            if before == dress:
                 continue
-            self._statuses[turn.id] = turn.status
-            self._asking.add(turn.id) if asks else self._asking.discard(turn.id)
+            self._dresses[turn.id] = dress
             self._dress(turn)
-            if turn.status is TurnStatus.RUNNING and started is None:
+            began = before is None or before.status is not turn.status
+            if turn.status is TurnStatus.RUNNING and began and started is None:
                 started = turn
+            if turn.id in self._views and self._folders.get(turn.id) != turn.folder:
+                # It is made again in another folder.
+                self._drop_view(turn.id)
+                if self._page == turn.id:
+                    self._show(turn.id)
         if many:
             self.bar.show()
         self.list_button.setVisible(bool(self._progress.turns))
@@ -216,20 +250,39 @@ class RunTabs(QWidget):
         self._moving = False
         self._dress(turn)
 
+    def _dress_of(self, turn: TurnProgress, held_up: bool) -> TabDress:
+        waits = bool(self._progress.paused) and (held_up or turn.status is TurnStatus.WAITING)
+        warnings = len(self._noted.get(turn.id, ()))
+        return TabDress(turn.status, bool(turn.question), waits, warnings, turn.folder)
+
     def _dress(self, turn: TurnProgress) -> None:
         """Icon and words of a tab."""
         if turn.id not in self._tabs:
             return
+        dress = self._dresses.get(turn.id) or self._dress_of(turn, False)
         index = self._tabs.index(turn.id)
         state = status_words(turn.status, self)
         shape, token = STATUS_ICONS[turn.status], STATUS_TOKENS[turn.status]
-        if turn.question:
+        if dress.asks:
             shape, token, state = "circle-alert", "failed", self.tr("needs your answer")
-        self.bar.setTabIcon(index, icon(shape, token))
+        elif dress.waits_for_run:
+            shape, token, state = "circle-pause", "quiet", self.tr("waits for the run, which is paused")
+        noted = self._noted.get(turn.id, [])
+        self.bar.setTabIcon(index, marked_icon(shape, token) if noted else icon(shape, token))
         words = self.tr("{0}, {1}").format(turn.title, state)
-        tip = f"{words}\n{turn.message}" if turn.message else words
+        tip = "\n".join(text for text in (words, turn.message, *noted[-_MOST_NOTES:]) if text)
         self.bar.setTabToolTip(index, plain_tool_tip(tip))
+        if noted:
+            many = self.tr("1 warning") if len(noted) == 1 else self.tr("{0} warnings").format(len(noted))
+            words = self.tr("{0}, {1}").format(words, many)
         self.bar.setAccessibleTabName(index, words)
+
+    def _read_notes(self) -> None:
+        notes = self._progress.notes
+        for note in notes[self._notes_read :]:
+            if note.turn is not None and note.warning:
+                self._noted.setdefault(note.turn, []).append(note.message)
+        self._notes_read = len(notes)
 
     # --- which tab -------------------------------------------------------------------------------------
 
@@ -329,6 +382,7 @@ class RunTabs(QWidget):
             view = LogView(self)
             view.setAccessibleName(self.tr("Output of {0}").format(progress.title))
             view.set_source(self._turn_folder(turn) / "transcript.log")
+            self._folders[turn] = progress.folder
             _apply_zoom(view, self._zoom)
             view.raw_file_requested.connect(self._open_current_file)
             view.message.connect(self.message)
@@ -339,6 +393,7 @@ class RunTabs(QWidget):
 
     def _drop_view(self, turn: str) -> None:
         view = self._views.pop(turn, None)
+        self._folders.pop(turn, None)
         if view is not None:
             view.set_source(None)
             self.pages.removeWidget(view)
@@ -373,14 +428,13 @@ class RunTabs(QWidget):
         menu.addAction(icon("folder-open", "quiet"), self.tr("Open folder"), lambda: _open(folder))
         menu.addAction(icon("copy", "quiet"), self.tr("Copy all"), lambda: self._copy_all(turn))
         menu.addSeparator()
-        if not progress.is_over:
-            stop = menu.addAction(icon("circle-stop", "quiet"), self.tr("Stop this agent"))
-            stop.setEnabled(progress.status is TurnStatus.RUNNING)
-            stop.triggered.connect(lambda: self.stop_requested.emit(turn))
+        if self._progress.running:
+            self._orders.add_to(menu, turn)
+            menu.addSeparator()
         close = menu.addAction(icon("x", "quiet"), self.tr("Close"), lambda: self.close_turn(turn))
         close.setEnabled(progress.is_over)
         others = menu.addAction(self.tr("Close all that succeeded"), self.close_succeeded)
-        others.setEnabled(any(status is TurnStatus.SUCCEEDED for status in self._statuses.values()))
+        others.setEnabled(any(dress.status is TurnStatus.SUCCEEDED for dress in self._dresses.values()))
         return menu
 
     @Slot(int, QPoint)

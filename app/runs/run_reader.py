@@ -20,6 +20,8 @@ BATCH_SECONDS = 0.1
 _RUN_NAME = re.compile(r"\d{8}-\d{6}-\w+")
 
 FolderOf = Callable[[], Path]
+Find = Callable[[], tuple[Path, list[Path]]]
+"""Gives the log folder, and the run folders in it that are to be read."""
 ReadRun = Callable[[Path], RunEntry]
 
 
@@ -74,12 +76,12 @@ class _Read(QRunnable):
     """One reading on a worker; it only has the bound signal of an object of the window's thread."""
 
     def __init__(
-        self, number: int, log_dir: FolderOf, reader: _Memory, stop: threading.Event, told: SignalInstance
+        self, number: int, find: Find, memory: _Memory, stop: threading.Event, told: SignalInstance
     ) -> None:
         super().__init__()
         self._number = number
-        self._log_dir = log_dir
-        self._memory = reader
+        self._find = find
+        self._memory = memory
         self._stop = stop
         self._told = told
 
@@ -89,11 +91,11 @@ class _Read(QRunnable):
 
     def _readings(self) -> Iterator[Reading]:
         number = self._number
-        log_dir = self._log_dir()
         try:
-            folders = run_folders(log_dir)
+            log_dir, folders = self._find()
         except OSError as error:
-            yield Reading(number, log_dir, problem=f"{log_dir}: {error.strerror or error}", last=True)
+            where = f"{error.filename}: " if error.filename else ""
+            yield Reading(number, problem=f"{where}{error.strerror or error}", last=True)
             return
         yield Reading(number, log_dir, folders=frozenset(folders))
         entries: list[RunEntry] = []
@@ -161,10 +163,22 @@ class RunReader(QObject):
 
     def read(self, log_dir: FolderOf) -> None:
         """Read the runs there; a reading that goes on is given up. `log_dir` is asked on the worker."""
+
+        def find() -> tuple[Path, list[Path]]:
+            folder = log_dir()
+            return folder, run_folders(folder)
+
+        self._begin(find)
+
+    def read_run(self, folder: Path) -> None:
+        """Read this run only."""
+        self._begin(lambda: (folder.parent, [folder]))
+
+    def _begin(self, find: Find) -> None:
         self._stop.set()
         self._stop = threading.Event()
         self._number += 1
-        self._pool.start(_Read(self._number, log_dir, self._memory, self._stop, self._read_some))
+        self._pool.start(_Read(self._number, find, self._memory, self._stop, self._read_some))
 
     def close(self) -> None:
         """Give up what goes on, and wait for the worker."""

@@ -40,6 +40,7 @@ from core.events import (
     TurnStatus,
 )
 from core.plan import Place
+from core.planning import plan_run
 from core.problems import Problem
 
 # The offscreen platform says so about sizes of windows, popups and dialogs.
@@ -60,6 +61,7 @@ class ScriptedController(QObject):
     events = Signal(object)
     running_changed = Signal(bool)
     refused = Signal(object)
+    planned = Signal(object, object)
     warned = Signal(object)
     trust_asked = Signal(object)
     trust_answered = Signal(bool)
@@ -71,18 +73,31 @@ class ScriptedController(QObject):
         self.started: list[tuple[WorkflowFile, AgentLibrary]] = []
         self.stops: list[StopKind] = []
         self.stopped_turns: list[str] = []
+        self.retried_turns: list[str] = []
+        self.proceeded = 0
         self.answers: list[tuple[str, Answer]] = []
 
     def start(self, file: WorkflowFile, library: AgentLibrary, default_workdir: Path | None = None) -> None:
         self.started.append((file, library))
         self.running = True
         self.running_changed.emit(True)
+        plan = plan_run(file, library, known_backends=("demo", "opencode"), default_workdir=default_workdir)
+        self.planned.emit(plan, None)
 
     def stop(self, kind: StopKind) -> None:
         self.stops.append(kind)
 
     def stop_turn(self, turn: str) -> None:
         self.stopped_turns.append(turn)
+
+    def can_retry(self, turn: str) -> bool:
+        return True
+
+    def retry_turn(self, turn: str) -> None:
+        self.retried_turns.append(turn)
+
+    def proceed(self) -> None:
+        self.proceeded += 1
 
     def answer(self, turn: str, answer: Answer) -> None:
         self.answers.append((turn, answer))

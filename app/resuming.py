@@ -1,0 +1,160 @@
+"""Going on with runs in the window: the page of all runs, and the offer where a run has just ended."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt, Slot
+
+from app.document import WorkflowDocument
+from app.right_side import RightSide
+from app.run_session import RunSession
+from app.side import Side
+from core.config import WorkflowFile
+from core.events import RunStatus
+from core.problems import UserFileError
+from core.run_folders import log_dir_of, workdir_of
+
+if TYPE_CHECKING:
+    from app.run_view.run_view import RunView
+    from app.runs.resume_form import ResumeForm
+    from app.runs.run_reader import Reading, RunReader
+    from app.runs.runs_page import RunsPage
+
+
+class Resuming(QObject):
+    """Connects runs that are recorded with the run of the window.
+
+    The workflow that is open says in which folder runs are looked for; a run goes on with its own workflow.
+    """
+
+    def __init__(
+        self, right: RightSide, run: RunSession, document: WorkflowDocument, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._right = right
+        self._run = run
+        self._document = document
+        self._view: RunView | None = None
+        self._form: ResumeForm | None = None
+        """What the banner offers."""
+        self._page: RunsPage | None = None
+        self._reader: RunReader | None = None
+        """Reads the run that has just ended."""
+        right.run_view_built.connect(self._connect_view)
+        right.runs_page_built.connect(self._connect_page)
+        right.side_changed.connect(self._side_changed)
+        run.running_changed.connect(self._running_changed)
+
+    # --- the page of all runs --------------------------------------------------------------------------
+
+    @Slot()
+    def open_runs(self) -> None:
+        """Show all runs, with the first that can go on selected."""
+        self.open_run(None)
+
+    def open_run(self, folder: Path | None) -> None:
+        """Show all runs, with this one selected; None: the first that can go on."""
+        page = self._right.runs_page
+        self._right.show_side(Side.RUNS)
+        if folder is not None:
+            page.read(self._log_dir(folder), folder)
+        page.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def _log_dir(self, folder: Path | None = None) -> _LogDir:
+        return _LogDir(self._document.snapshot(), self._document.default_workdir, folder)
+
+    @Slot(object)
+    def _connect_page(self, page: RunsPage) -> None:
+        self._page = page
+        page.resume_requested.connect(self._run.resume)
+        page.closed.connect(self._leave_runs)
+        page.set_blocked(self._blocked())
+
+    @Slot()
+    def _leave_runs(self) -> None:
+        self._right.show_side(Side.RUN if self._right.has_run_view else Side.SETTINGS)
+
+    @Slot(object)
+    def _side_changed(self, side: Side) -> None:
+        if side is Side.RUNS and self._page is not None:
+            # Another workflow may be open by now, and runs may have ended; what is known is not read twice.
+            self._page.read(self._log_dir())
+
+    @Slot(bool)
+    def _running_changed(self, running: bool) -> None:
+        if self._page is not None:
+            self._page.set_blocked(self._blocked())
+            if not running and self._right.side is Side.RUNS:
+                self._page.read_again()
+        if self._form is not None:
+            self._form.set_blocked(self._blocked())
+        if not running:
+            self._read_ended()
+
+    def _blocked(self) -> str:
+        return self.tr("A run goes on in this window. It has to end first.") if self._run.running else ""
+
+    # --- the run that has just ended -------------------------------------------------------------------
+
+    @Slot(object)
+    def _connect_view(self, view: RunView) -> None:
+        from app.runs.resume_form import ResumeForm
+        from app.runs.run_reader import RunReader
+
+        self._view = view
+        self._reader = RunReader(self)
+        self._reader.told.connect(self._offer)
+        self._form = ResumeForm(view, compact=True)
+        self._form.resume_requested.connect(self._run.resume)
+        view.banner.set_resume_form(self._form)
+
+    def _read_ended(self) -> None:
+        """Read the journal of the run that is over: its folder is let go of now."""
+        progress = self._run.progress
+        if progress is None or progress.status in (None, RunStatus.COMPLETED) or self._reader is None:
+            return
+        self._reader.read_run(Path(progress.folder))
+
+    @Slot(object)
+    def _offer(self, reading: Reading) -> None:
+        """The journal of the run that ended was read back: offer what it says can be done."""
+        progress, view, form = self._run.progress, self._view, self._form
+        if progress is None or view is None or form is None:
+            return
+        for entry in reading.entries:
+            if entry.folder == Path(progress.folder) and progress.status is not None:
+                form.show_run(entry)
+                view.banner.offer_resume(entry.resumable)
+
+    def close(self) -> None:
+        """The window closes: wait for what is being read."""
+        if self._page is not None:
+            self._page.close_reader()
+        if self._reader is not None:
+            self._reader.close()
+
+
+class _LogDir:
+    """Finds the folder of the runs, on a worker: settings files may have a say."""
+
+    def __init__(self, file: WorkflowFile, default_workdir: Path | None, wanted: Path | None) -> None:
+        self._file = file
+        self._default_workdir = default_workdir
+        self._wanted = wanted
+
+    def __call__(self) -> Path:
+        if self._wanted is not None:
+            return self._wanted.parent
+        from core.settings import effective_workflow
+
+        file = self._file
+        project = workdir_of(file, self._default_workdir)
+        try:
+            file = effective_workflow(file, project, environ=os.environ).file
+        except (UserFileError, OSError):
+            # What is wrong with the settings is said where a run is to begin; here the workflow's own count.
+            file = self._file
+        return log_dir_of(file, workdir_of(file, self._default_workdir))

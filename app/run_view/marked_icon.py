@@ -1,0 +1,50 @@
+"""An icon with a small warning at its corner."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QIcon, QIconEngine, QPainter, QPixmap
+
+from app.theme import paint_icon, theme
+
+_SHARE = 0.66
+"""The size of the mark, of the icon's."""
+
+
+class _MarkedIcon(QIconEngine):
+    """Paints an icon of the theme in its colour, and over its corner the triangle of warnings."""
+
+    def __init__(self, name: str, token: str) -> None:
+        super().__init__()
+        self._name = name
+        self._token = token
+
+    def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:
+        del mode, state
+        colors = theme()
+        box = QRectF(rect)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        small = QRectF(box.topLeft(), box.size() * 0.8)
+        paint_icon(painter, self._name, small, colors.color(self._token))
+        size = box.width() * _SHARE
+        mark = QRectF(box.right() - size, box.bottom() - size, size, size)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colors.color("surface"))
+        painter.drawEllipse(mark.adjusted(-1, 0, 1, 1))
+        paint_icon(painter, "triangle-alert", mark, colors.color("other"))
+
+    def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
+        result = QPixmap(size)
+        result.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(result)
+        self.paint(painter, result.rect(), mode, state)
+        painter.end()
+        return result
+
+    def clone(self) -> QIconEngine:
+        return _MarkedIcon(self._name, self._token)
+
+
+def marked_icon(name: str, token: str) -> QIcon:
+    """An icon of `resources/icons` in a colour of the theme, with a warning at its corner."""
+    return QIcon(_MarkedIcon(name, token))

@@ -1,0 +1,113 @@
+"""A run that waits as a whole: why, and the two ways on."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF, Qt, Signal, Slot
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+
+from app.buttons import Button, ButtonLook
+from app.flow_layout import FlowLayout
+from app.labels import QuietLabel
+from app.theme import font, paint_icon, theme
+from core.progress import RunProgress, quantity_words
+
+_ICON = 18
+_LEFT = 12
+
+
+class PauseBar(QWidget):
+    """Shown while a run is paused.
+
+    Signals: `resume_requested()`, `stop_requested()`.
+    """
+
+    resume_requested = Signal()
+    stop_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._why = ""
+        self.title = _plain(self, QLabel(self))
+        self.title.setFont(font(bold=True))
+        self.why = _plain(self, QLabel(self))
+        self.why.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.advice = QuietLabel("", self)
+        self.advice.setWordWrap(True)
+        self.resume_button = Button(self.tr("Resume"), ButtonLook.OUTLINED, "play", self)
+        self.resume_button.setToolTip(self.tr("Go on: what failed is tried again, and what waits may begin"))
+        self.stop_button = Button(self.tr("Stop"), ButtonLook.OUTLINED, "square", self)
+        self.stop_button.setToolTip(self.tr("End the run; what is finished is kept, and it can go on later"))
+        self.resume_button.clicked.connect(self._resume)
+        self.stop_button.clicked.connect(self._stop)
+        buttons = FlowLayout()
+        buttons.addWidget(self.resume_button)
+        buttons.addWidget(self.stop_button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(_LEFT + _ICON + 10, 10, 12, 11)
+        layout.setSpacing(4)
+        layout.addWidget(self.title)
+        layout.addWidget(self.why)
+        layout.addWidget(self.advice)
+        layout.addSpacing(4)
+        layout.addLayout(buttons)
+        self.hide()
+
+    def show_run(self, progress: RunProgress, at_work: int) -> None:
+        """Show why the run waits, if it does. `at_work`: agents that go on to their end meanwhile."""
+        if not progress.paused or not progress.running:
+            self.hide()
+            self._why = ""
+            return
+        words = self.tr("The run is paused: nothing new starts until you resume it.")
+        if at_work:
+            words = self.tr("The run is paused: nothing new starts; {0} at work may finish.").format(
+                quantity_words(at_work, "agent")
+            )
+        self.title.setText(words)
+        self.setAccessibleName(f"{words} {progress.paused}")
+        if progress.paused != self._why:
+            self._why = progress.paused
+            self.why.setText(progress.paused)
+            self.advice.setText(
+                self.tr(
+                    "Every agent of this provider would fail alike. Put it right (log in, wait, or raise the "
+                    "limit there), then resume."
+                )
+            )
+            for button in (self.resume_button, self.stop_button):
+                button.setEnabled(True)
+        if progress.stopping is not None:
+            self._switch_off()
+        self.show()
+
+    @Slot()
+    def _resume(self) -> None:
+        self._switch_off()
+        self.resume_requested.emit()
+
+    @Slot()
+    def _stop(self) -> None:
+        self._switch_off()
+        self.stop_requested.emit()
+
+    def _switch_off(self) -> None:
+        """Heard; the bar goes when the run says so."""
+        for button in (self.resume_button, self.stop_button):
+            button.setEnabled(False)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        del event
+        colors = theme()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.fillRect(self.rect(), colors.color("raised"))
+        painter.fillRect(0, 0, 3, self.height(), colors.color("failed"))
+        painter.fillRect(0, self.height() - 1, self.width(), 1, colors.color("line"))
+        paint_icon(painter, "circle-pause", QRectF(_LEFT, 10, _ICON, _ICON), colors.color("failed"))
+
+
+def _plain(parent: QWidget, label: QLabel) -> QLabel:
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setWordWrap(True)
+    return label

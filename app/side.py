@@ -1,0 +1,15 @@
+"""What the right of the window can show."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Side(IntEnum):
+    """One of the views that share the right of the window."""
+
+    SETTINGS = 0
+    RUN = 1
+    """The present or last run."""
+    RUNS = 2
+    """All runs that are recorded."""
