@@ -55,11 +55,14 @@ def shell_command(text: str) -> tuple[str, ...]:
 
 
 def start_time(pid: int) -> float | None:
-    """When a live process started, in seconds since the epoch; None when it is gone or a zombie."""
+    """When a live process started, in seconds since the epoch.
+
+    None when it is gone, a zombie, or so much another user's that not even this may be known.
+    """
     try:
         process = psutil.Process(pid)
         return None if process.status() == psutil.STATUS_ZOMBIE else process.create_time()
-    except psutil.NoSuchProcess:
+    except (psutil.NoSuchProcess, psutil.AccessDenied):
         return None
 
 
