@@ -143,7 +143,8 @@ class RunsPage(QWidget):
         self.setMinimumWidth(280)
         self.setBackgroundRole(QPalette.ColorRole.Base)
         self.setAutoFillBackground(True)
-        self.setFocusProxy(self.list)
+        # One types to search, and the arrows and Enter of the field work on the list.
+        self.setFocusProxy(self.field)
 
     # --- reading ---------------------------------------------------------------------------------------
 
@@ -222,7 +223,6 @@ class RunsPage(QWidget):
         """The list, or why there is none."""
         if self.filtered.rowCount():
             self._pages.setCurrentWidget(self.list)
-            self.setFocusProxy(self.list)
             return
         if self._problem:
             text = self.tr("The log folder cannot be read: {0}").format(self._problem)
@@ -237,7 +237,6 @@ class RunsPage(QWidget):
             )
         self.empty.setText(text)
         self._pages.setCurrentWidget(self.empty)
-        self.setFocusProxy(self.field)
 
     @Slot(str)
     def _search(self, text: str) -> None:
