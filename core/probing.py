@@ -53,11 +53,13 @@ class ProbesCancelled(Exception):  # noqa: N818 - what happened
 class Probes:
     """A time in which programs are asked, from any threads; `cancel` ends all questions at once.
 
+    `seconds`: how long a program may take where the question does not say.
     A context manager: it holds a supervisor of its own. Raises StartError when the system does not let that
     start.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, seconds: float = ANSWER_SECONDS) -> None:
+        self._seconds = seconds
         self._supervisor = Supervisor()
         self._lock = threading.Lock()
         self._asked: set[Process] = set()
@@ -89,7 +91,7 @@ class Probes:
             process.request_stop(0.0)
 
     def ask(
-        self, argv: Sequence[str], cwd: Path, env: Mapping[str, str], seconds: float = ANSWER_SECONDS
+        self, argv: Sequence[str], cwd: Path, env: Mapping[str, str], seconds: float | None = None
     ) -> ProbeAnswer:
         """Run a program without input and give what it printed. `env` is its full environment.
 
@@ -102,7 +104,9 @@ class Probes:
             try:
                 process = self._start(spec)
                 try:
-                    ending, trouble = _wait(process, (out, err), seconds)
+                    ending, trouble = _wait(
+                        process, (out, err), self._seconds if seconds is None else seconds
+                    )
                 finally:
                     with self._lock:
                         self._asked.discard(process)
@@ -137,7 +141,7 @@ def probe(
     cwd: Path,
     *,
     env: Mapping[str, str] | None = None,
-    seconds: float = ANSWER_SECONDS,
+    seconds: float | None = None,
 ) -> ProbeAnswer:
     """Ask a program through the `Probes` in force in this thread, else through some of its own.
 

@@ -33,35 +33,35 @@ class FoundProgram:
 
 
 def find_version(
-    title: str, find: Callable[[Path], str], install: str, workdir: Path
+    subject: str, find: Callable[[Path], str], install: str, workdir: Path
 ) -> tuple[Finding, FoundProgram | None]:
-    """Find a CLI and ask for its version. `find` raises FileNotFoundError with words for a user; `install`
-    says how to get it. The program is None where nothing more can be asked of it."""
+    """Find a CLI and ask for its version. `subject`: the name of its backend; `find` raises FileNotFoundError
+    with words for a user; `install` says how to get it. The program is None where nothing more can be asked.
+    """
     try:
         path = find(workdir)
     except FileNotFoundError as error:
-        return Finding(title, FindingStatus.ERROR, str(error), f"{install}.", absent=True), None
+        return Finding(subject, FindingStatus.ERROR, str(error), f"{install}.", absent=True), None
     name = Path(path).name
     try:
         answer = ask(path, ("--version",), workdir)
     except CannotStart as error:
-        return Finding(
-            title, FindingStatus.ERROR, f"It cannot be started. {error}", f"{install} again."
-        ), None
+        message = f"It cannot be started. {error}"
+        return Finding(subject, FindingStatus.ERROR, message, f"{install} again."), None
     except NoAnswer as error:
         message = f"It does not answer ({path}). {error}"
         advice = f"Run `{name} --version` in a terminal to see what it waits for."
-        return Finding(title, FindingStatus.ERROR, message, advice), None
+        return Finding(subject, FindingStatus.ERROR, message, advice), None
     if answer.exit_code != 0:
         said = said_by(answer)
         message = f"It does not work ({path}): it ended with exit code {answer.exit_code}. {said}".strip()
-        return Finding(title, FindingStatus.ERROR, message, f"{install} again."), None
+        return Finding(subject, FindingStatus.ERROR, message, f"{install} again."), None
     match = _VERSION.search(plain(answer.stdout)) or _VERSION.search(plain(answer.stderr))
     if match is None:
         message = f"It does not tell its version ({path}), so it may be another program of this name."
-        return Finding(title, FindingStatus.WARNING, message, f"Look what `{name} --version` says."), None
+        return Finding(subject, FindingStatus.WARNING, message, f"Look what `{name} --version` says."), None
     program = FoundProgram(path, match[1])
-    return Finding(title, FindingStatus.OK, f"{program.version}, {path}"), program
+    return Finding(subject, FindingStatus.OK, f"{program.version}, {path}"), program
 
 
 def ask(path: str, words: Sequence[str], workdir: Path, env: Mapping[str, str] | None = None) -> ProbeAnswer:
@@ -89,17 +89,17 @@ def plain(text: str) -> str:
 # --- logins -------------------------------------------------------------------------------------------
 
 
-def logged_in(title: str, how: str) -> Finding:
+def logged_in(subject: str, how: str) -> Finding:
     """A login was found. `how` says which; never a key or a part of one."""
-    return Finding(f"{title} login", FindingStatus.OK, how)
+    return Finding(f"{subject} login", FindingStatus.OK, how)
 
 
-def not_logged_in(title: str, message: str, advice: str, *, sure: bool) -> Finding:
+def not_logged_in(subject: str, message: str, advice: str, *, sure: bool) -> Finding:
     """No login was found. `sure`: the CLI says so itself; else it may have one that cannot be seen."""
     status = FindingStatus.ERROR if sure else FindingStatus.WARNING
-    return Finding(f"{title} login", status, message, advice, absent=True)
+    return Finding(f"{subject} login", status, message, advice, absent=True)
 
 
-def cannot_tell_login(title: str, why: str) -> Finding:
+def cannot_tell_login(subject: str, why: str) -> Finding:
     """Whether there is a login cannot be told; a turn shows it."""
-    return Finding(f"{title} login", FindingStatus.OK, f"Whether it is logged in cannot be told. {why}")
+    return Finding(f"{subject} login", FindingStatus.OK, f"Whether it is logged in cannot be told. {why}")

@@ -32,7 +32,7 @@ from core.probing import NoAnswer
 from core.problems import UserFileError
 
 LoginCheck: TypeAlias = Callable[[str, FoundProgram, Path], Finding]
-"""Title for people, program, working folder -> what is known of the login."""
+"""Name of the backend, program, working folder -> what is known of the login."""
 
 _METHODS = {
     "oauth_token": "with an OAuth token",
@@ -51,23 +51,23 @@ _GEMINI_VARIABLES = (
 
 def examine_cli(cli: InstalledCli, login: LoginCheck, workdir: Path) -> list[Finding]:
     """An installed CLI: its program, its version, its login. Blocking; raises ProbesCancelled only."""
-    finding, program = find_version(cli.title, cli.find, cli.install, workdir)
-    return [finding] if program is None else [finding, login(cli.title, program, workdir)]
+    finding, program = find_version(cli.program, cli.find, cli.install, workdir)
+    return [finding] if program is None else [finding, login(cli.program, program, workdir)]
 
 
-def claude_login(title: str, program: FoundProgram, workdir: Path) -> Finding:
+def claude_login(subject: str, program: FoundProgram, workdir: Path) -> Finding:
     """By `claude auth status`, which answers in JSON; versions before 2.1 do not have it."""
     words = "claude auth status"
     try:
         answer = ask(program.path, ("auth", "status"), workdir, {"DISABLE_AUTOUPDATER": "1"})
         told = orjson.loads(answer.stdout)
     except NoAnswer as error:
-        return cannot_tell_login(title, f"`{words}` gave no answer: {error}")
+        return cannot_tell_login(subject, f"`{words}` gave no answer: {error}")
     except orjson.JSONDecodeError:
         keys = named_variables("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN")
         if keys:
-            return logged_in(title, f"{keys[0]} is set.")
-        return cannot_tell_login(title, f"`{words}` gives no answer that can be read.")
+            return logged_in(subject, f"{keys[0]} is set.")
+        return cannot_tell_login(subject, f"`{words}` gives no answer that can be read.")
     status: JsonObject = told if isinstance(told, dict) else {}
     if status.get("loggedIn") is True:
         method, source = text_of(status.get("authMethod")), text_of(status.get("apiKeySource"))
@@ -75,59 +75,59 @@ def claude_login(title: str, program: FoundProgram, workdir: Path) -> Finding:
         if method == "third_party":
             how = f"{how} {text_of(status.get('apiProvider')) or 'another provider'}"
         words = f"Logged in {how}".strip()
-        return logged_in(title, f"{words} ({source})." if source else f"{words}.")
+        return logged_in(subject, f"{words} ({source})." if source else f"{words}.")
     if status.get("loggedIn") is False:
         return not_logged_in(
-            title, "Not logged in.", "Log in with `claude auth login`, or set ANTHROPIC_API_KEY.", sure=True
+            subject, "Not logged in.", "Log in with `claude auth login`, or set ANTHROPIC_API_KEY.", sure=True
         )
-    return cannot_tell_login(title, f"`{words}` gives no answer that can be read.")
+    return cannot_tell_login(subject, f"`{words}` gives no answer that can be read.")
 
 
-def codex_login(title: str, program: FoundProgram, workdir: Path) -> Finding:
+def codex_login(subject: str, program: FoundProgram, workdir: Path) -> Finding:
     """By `codex login status`: exit code 0 with a stored login, 1 without."""
     try:
         answer = ask(program.path, ("login", "status"), workdir)
     except NoAnswer as error:
-        return cannot_tell_login(title, f"`codex login status` gave no answer: {error}")
+        return cannot_tell_login(subject, f"`codex login status` gave no answer: {error}")
     said = plain(f"{answer.stdout}\n{answer.stderr}").lower()
     if answer.exit_code == 0:
         # What it says of a key shows a part of it.
         how = (
             "with an API key" if "api key" in said else "with a ChatGPT account" if "chatgpt" in said else ""
         )
-        return logged_in(title, f"{f'Logged in {how}'.strip()}.")
+        return logged_in(subject, f"{f'Logged in {how}'.strip()}.")
     if "not logged in" not in said:
-        return cannot_tell_login(title, f"`codex login status` failed. {said_by(answer)}".strip())
+        return cannot_tell_login(subject, f"`codex login status` failed. {said_by(answer)}".strip())
     if named_variables("CODEX_API_KEY"):
-        return logged_in(title, "CODEX_API_KEY is set.")
+        return logged_in(subject, "CODEX_API_KEY is set.")
     return not_logged_in(
-        title,
+        subject,
         "Not logged in.",
         "Log in with `codex login`. A provider of your own in Codex's configuration may do without.",
         sure=False,
     )
 
 
-def gemini_login(title: str, program: FoundProgram, workdir: Path) -> Finding:
+def gemini_login(subject: str, program: FoundProgram, workdir: Path) -> Finding:
     """By the variables and files that hold its login; the Gemini CLI has no command that tells it."""
     del program
     keys = named_variables(*_GEMINI_VARIABLES)
     if keys:
-        return logged_in(title, f"{keys[0]} is set.")
+        return logged_in(subject, f"{keys[0]} is set.")
     home = Path(os.environ.get("GEMINI_CLI_HOME") or Path.home())
     own = home / ".gemini"
     if (own / "oauth_creds.json").is_file():
-        return logged_in(title, f"Logged in with a Google account ({own / 'oauth_creds.json'}).")
+        return logged_in(subject, f"Logged in with a Google account ({own / 'oauth_creds.json'}).")
     # It reads the first .env file from the working folder upwards, in which .gemini/.env comes first.
     for folder in dict.fromkeys((workdir, *workdir.parents, home)):
         for file in (folder / ".gemini" / ".env", folder / ".env"):
             if _has_key(file):
-                return logged_in(title, f"{file} has a key.")
+                return logged_in(subject, f"{file} has a key.")
     chosen = _chosen_login(own / "settings.json")
     if chosen:
-        return cannot_tell_login(title, f"The way “{chosen}” is chosen in {own / 'settings.json'}.")
+        return cannot_tell_login(subject, f"The way “{chosen}” is chosen in {own / 'settings.json'}.")
     return not_logged_in(
-        title,
+        subject,
         "No login was found.",
         "Start `gemini` once and log in, or set GEMINI_API_KEY.",
         sure=False,

@@ -22,7 +22,7 @@ from core.probing import NoAnswer
 INSTALL = "Install it with `npm install -g opencode-ai`"
 KNOWN = (1, 18)
 """The versions that OpenLoop's reading of its output and exit codes was measured with: 1.18.x."""
-TITLE = "opencode"
+NAME = "opencode"
 
 _LOGIN = re.compile(r"^[●•*]\s+(?P<name>\S.*?)\s+(?P<kind>\S+)\s*$", re.MULTILINE)
 _MODEL = re.compile(r"^(?P<provider>[^\s/]+)/\S+$", re.MULTILINE)
@@ -31,12 +31,12 @@ _QUIET = {"OPENCODE_DISABLE_AUTOUPDATE": "1", "NO_COLOR": "1"}
 
 def examine_opencode(find: Callable[[Path], str], workdir: Path) -> list[Finding]:
     """Its program, its version, and its logins. Blocking; raises ProbesCancelled only."""
-    finding, program = find_version(TITLE, find, INSTALL, workdir)
+    finding, program = find_version(NAME, find, INSTALL, workdir)
     if program is None:
         return [finding]
     if program.number[:2] < KNOWN:
         finding = Finding(
-            TITLE,
+            NAME,
             FindingStatus.WARNING,
             f"{program.version}, {program.path}. This is older than {_dotted(KNOWN)}: it may end with exit "
             "code 0 after an error, and its output may be read wrongly.",
@@ -57,7 +57,7 @@ def _login(program: FoundProgram, workdir: Path) -> Finding:
     # In this part of the list the second column is the variable with the key.
     keys = _unique(f"{match['name']} (by {match['kind']})" for match in _LOGIN.finditer(variables))
     if names or keys:
-        return logged_in(TITLE, f"Logged in to {', '.join([*names, *keys])}.")
+        return logged_in(NAME, f"Logged in to {', '.join([*names, *keys])}.")
     return _without_login(program, workdir)
 
 
@@ -67,22 +67,20 @@ def _without_login(program: FoundProgram, workdir: Path) -> Finding:
     try:
         answer = ask(program.path, ("models",), workdir, _QUIET)
     except NoAnswer:
-        return not_logged_in(TITLE, "No login is stored and no key is set.", advice, sure=False)
+        return not_logged_in(NAME, "No login is stored and no key is set.", advice, sure=False)
     providers = _unique(match["provider"] for match in _MODEL.finditer(answer.stdout))
     if not providers:
-        return not_logged_in(TITLE, "No login is stored, and it knows no model without.", advice, sure=True)
+        return not_logged_in(NAME, "No login is stored, and it knows no model without.", advice, sure=True)
     # The provider of this name is opencode's own; without a login it has the free models only.
     if providers == ["opencode"]:
         return not_logged_in(
-            TITLE, "No login is stored, so only opencode's own free models can be used.", advice, sure=False
+            NAME, "No login is stored, so only opencode's own free models can be used.", advice, sure=False
         )
-    return logged_in(
-        TITLE, f"No login is stored; models of {', '.join(providers)} can be used as configured."
-    )
+    return logged_in(NAME, f"No login is stored; models of {', '.join(providers)} can be used as configured.")
 
 
 def _no_list(why: str) -> Finding:
-    return cannot_tell_login(TITLE, why.strip())
+    return cannot_tell_login(NAME, why.strip())
 
 
 def _unique(names: Iterable[str]) -> list[str]:

@@ -1,0 +1,93 @@
+"""Is git there and new enough, and what is the working folder to it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from core.folder_checks import check_agents_can_write
+from core.health import Finding, FindingStatus
+from core.probing import NoAnswer, probe
+from core.processes import ProgramNotFound, find_program
+
+GIT = (2, 17)
+"""Worktrees came with git 2.5, but `git worktree remove`, which refuses to delete what is not committed, only
+with 2.17 (2018)."""
+
+
+def check_git(workdir: Path, *, needed: bool) -> Iterator[Finding]:
+    """Is it there, where, and is it new enough. `needed`: the workflow gives agents worktrees."""
+    bad = FindingStatus.ERROR if needed else FindingStatus.WARNING
+    git = _find(workdir)
+    if git is None:
+        message = "git is not installed, or not in PATH: agents cannot get a worktree each."
+        yield Finding("git", bad, message, "Install it from https://git-scm.com.", absent=True)
+        return
+    try:
+        answer = probe((git, "--version"), workdir if workdir.is_dir() else Path.home())
+    except NoAnswer as error:
+        yield Finding("git", bad, f"It does not answer ({git}). {error}", "Run `git --version` yourself.")
+        return
+    match = re.search(r"(\d+)\.(\d+)(?:\.\d+)*", answer.stdout)
+    if answer.exit_code != 0 or match is None:
+        said = answer.stderr.strip().split("\n")[0]
+        message = f"It does not work ({git}). {f'It said: {said}' if said else ''}".strip()
+        yield Finding("git", bad, message, "Install it again.")
+    elif (int(match[1]), int(match[2])) < GIT:
+        wanted = ".".join(map(str, GIT))
+        message = f"{match[0]}, {git}. Worktrees for agents need {wanted} or newer."
+        yield Finding("git", bad, message, "Update git.")
+    else:
+        yield Finding("git", FindingStatus.OK, f"{match[0]}, {git}")
+
+
+def check_work_folder(workdir: Path) -> Iterator[Finding]:
+    """Can agents work in it, and is it in a repository."""
+    subject = "work folder"
+    if not workdir.exists():
+        message = f"{workdir} does not exist, so no agent can work there."
+        yield Finding(subject, FindingStatus.ERROR, message, "Create it, or name another workdir.")
+        return
+    if not workdir.is_dir():
+        message = f"{workdir} is a file, not a folder."
+        yield Finding(subject, FindingStatus.ERROR, message, "Name a folder as workdir.")
+        return
+    refusal = check_agents_can_write(workdir)
+    if refusal is not None:
+        yield refusal
+    git = _find(workdir)
+    if git is not None:
+        yield _repository(git, workdir)
+    elif refusal is None:
+        yield Finding(subject, FindingStatus.OK, f"Agents can write in {workdir}.")
+
+
+def _repository(git: str, workdir: Path) -> Finding:
+    subject = "work folder"
+    quiet = {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
+    try:
+        top = probe((git, "rev-parse", "--show-toplevel"), workdir, env=quiet)
+        head = probe((git, "rev-parse", "--verify", "--quiet", "HEAD"), workdir, env=quiet)
+    except NoAnswer as error:
+        message = f"git does not answer in {workdir}. {error}"
+        return Finding(subject, FindingStatus.WARNING, message, "Run `git status` there yourself.")
+    if "dubious ownership" in top.stderr:
+        message = f"git refuses the repository at {workdir}: it belongs to another user."
+        advice = f"Allow it with `git config --global --add safe.directory {workdir}`."
+        return Finding(subject, FindingStatus.WARNING, message, advice)
+    if top.exit_code != 0:
+        return Finding(subject, FindingStatus.OK, f"{workdir} is not in a git repository.")
+    root = top.stdout.rstrip("\n")
+    if head.exit_code != 0:
+        message = f"{workdir} is in the git repository {root}, which has no commit yet."
+        return Finding(subject, FindingStatus.OK, message, "Worktrees need a first commit.")
+    return Finding(subject, FindingStatus.OK, f"{workdir} is in the git repository {root}.")
+
+
+def _find(workdir: Path) -> str | None:
+    try:
+        return find_program("git", os.environ.get("PATH"), workdir)
+    except ProgramNotFound:
+        return None
