@@ -1,0 +1,251 @@
+"""Commands that files bring, where a person meets them: on the command line and in the window's question."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QTextOption
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.headless_trust import may_run
+from app.trust_question import TrustQuestion
+from core.preparing import PreparedRun
+from core.trust import BroughtCommand, brought_commands
+from core.trust_store import FILE_NAME
+from core.visible_text import visible_words
+from tests.app.cli_support import Terminal, openloop
+from tests.core.run_support import Workshop
+
+ANSWER = "<state_update>{}</state_update>"
+HIDING = "true\x1b[8m; touch hidden\x1b[0m\r"
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workshop:
+    monkeypatch.setenv("OPENLOOP_HOME", str(tmp_path / "home"))
+    return Workshop(tmp_path / "project")
+
+
+def workflow(shop: Workshop, code: str = f"print({ANSWER!r})", **more: object) -> Path:
+    """A workflow with an agent that is a program; it leaves `was_here` behind."""
+    program = f"open('was_here', 'w').close(); {code}"
+    shop.command("tool", sys.executable, "-c", program)
+    return shop.file({"name": "work", "preparation_agents": ["tool"], **more})  # type: ignore[dict-item]
+
+
+def started(shop: Workshop) -> bool:
+    """Whether anything of a run was started, or any folder made for one."""
+    return (shop.folder / "was_here").exists() or (shop.folder / ".openloop").exists()
+
+
+# --- the command line ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("words", [[], ["--json"]], ids=["plain", "json"])
+def test_where_nobody_can_be_asked_unknown_commands_are_listed_and_nothing_is_started(
+    shop: Workshop, words: list[str]
+) -> None:
+    path = workflow(shop, init_script="echo one\necho two")
+    done = openloop("run", path, *words, cwd=shop.folder)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "This run brings 2 commands that you have not allowed before:" in done.stderr
+    assert "init_script of the workflow (workflow.json):\n    echo one\n    echo two\n" in done.stderr
+    assert f"agent tool ({Path('agents/tool.md')}):\n    {sys.executable} -c " in done.stderr
+    assert "Nothing was started." in done.stderr
+    assert "--trust" in done.stderr
+    assert not started(shop)
+
+
+def test_trust_runs_them_and_remembers_exactly_them(shop: Workshop, tmp_path: Path) -> None:
+    path = workflow(shop)
+    assert openloop("run", path, "--trust", cwd=shop.folder).returncode == 0
+    assert started(shop)
+    again = openloop("run", path, cwd=shop.folder)
+    assert (again.returncode, again.stderr) == (0, "")
+    written = json.loads((tmp_path / "home" / "state" / FILE_NAME).read_text("utf-8"))
+    assert [entry["workflow"] for entry in written["trusted"]] == [str(path)]
+    workflow(shop, f"print({ANSWER!r}, 'changed')")
+    refused = openloop("run", path, cwd=shop.folder)
+    assert refused.returncode == 2
+    assert "'changed'" in refused.stderr.replace('"\'"', "")
+
+
+def test_a_broken_list_of_what_was_allowed_is_told_and_asked_about_again(
+    shop: Workshop, tmp_path: Path
+) -> None:
+    path = workflow(shop)
+    file = tmp_path / "home" / "state" / FILE_NAME
+    file.parent.mkdir(parents=True)
+    file.write_text("{", "utf-8")
+    done = openloop("run", path, cwd=shop.folder)
+    assert done.returncode == 2
+    assert done.stderr.startswith("warning: ")
+    assert f"kept as {file}.broken" in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals of POSIX")
+@pytest.mark.parametrize(
+    ("keys", "runs"), [(b"y\n", True), (b"\n", False), (b"\x04", False)], ids=["y", "enter", "end of input"]
+)
+def test_on_a_terminal_it_asks_and_no_is_the_answer_of_enter(shop: Workshop, keys: bytes, runs: bool) -> None:
+    path = workflow(shop)
+    with Terminal("run", path, cwd=shop.folder, columns=400) as terminal:
+        terminal.until("agent tool (", "Run it? [y/N]")
+        assert not started(shop)
+        terminal.press(keys)
+        assert terminal.end() == (0 if runs else 2)
+    assert started(shop) == runs
+    assert ("Nothing was started." in terminal.text) != runs
+    if runs:
+        assert openloop("run", path, cwd=shop.folder).returncode == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals of POSIX")
+def test_ctrl_c_at_the_question_starts_nothing(shop: Workshop) -> None:
+    path = workflow(shop)
+    with Terminal("run", path, cwd=shop.folder) as terminal:
+        terminal.until("Run it? [y/N]")
+        terminal.press(b"\x03")
+        assert terminal.end() == 130
+    assert "Traceback" not in terminal.text
+    assert not started(shop)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals of POSIX")
+def test_a_command_cannot_hide_from_the_terminal(shop: Workshop) -> None:
+    shop.command("tool", "sh", "-c", HIDING)
+    path = shop.file({"preparation_agents": ["tool"]})
+    with Terminal("run", path, cwd=shop.folder, columns=400) as terminal:
+        terminal.until("Run it? [y/N]")
+        terminal.press(b"\n")
+        terminal.end()
+    assert "'true⟨escape⟩[8m; touch hidden⟨escape⟩[0m⟨return⟩'" in terminal.text
+    assert "\x1b[8m" not in terminal.text
+
+
+class AsciiStream(io.TextIOWrapper):
+    """Standard error of a terminal that knows no more than ASCII."""
+
+    def __init__(self) -> None:
+        super().__init__(io.BytesIO(), encoding="ascii", errors="replace", write_through=True)
+
+    @property
+    def said(self) -> str:
+        buffer = self.buffer
+        assert isinstance(buffer, io.BytesIO)
+        return buffer.getvalue().decode("ascii")
+
+
+def test_what_a_terminal_cannot_show_is_told_by_number(
+    shop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop.command("tool", "prüfe", HIDING)
+    plan = shop.plan({"preparation_agents": ["tool"]})
+    stream = AsciiStream()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(sys, "stdin", io.StringIO("y\n"))
+    assert not may_run(PreparedRun(plan, brought_commands(plan)), trust=False, workflow="work")
+    assert "pr\\xfcfe" in stream.said
+    assert "\\u27e8escape\\u27e9[8m" in stream.said
+
+
+# --- the question in the window -----------------------------------------------------------------------
+
+
+class Asker(QObject):
+    """Asks like the controller of runs, and keeps the answers."""
+
+    trust_asked = Signal(object)
+    trust_answered = Signal(bool)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.answers: list[bool] = []
+
+    def allow(self, allowed: bool) -> None:
+        self.answers.append(allowed)
+        self.trust_answered.emit(allowed)
+
+
+COMMANDS = (
+    BroughtCommand("init_script of the workflow", "echo <b>one</b>\n  echo two"),
+    BroughtCommand("agent <img src='x'>", visible_words(["sh", "-c", HIDING, "z" * 3000])),
+)
+
+
+@pytest.fixture
+def asker(qtbot: QtBot) -> Iterator[tuple[Asker, TrustQuestion]]:
+    window = QWidget()
+    qtbot.addWidget(window)
+    window.resize(900, 600)
+    window.show()
+    asker = Asker()
+    question = TrustQuestion(asker, window)
+    asker.trust_asked.emit(COMMANDS)
+    assert question.dialog is not None
+    qtbot.waitExposed(question.dialog)
+    yield asker, question
+    asker.deleteLater()
+
+
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+
+
+def test_the_question_shows_all_of_every_command_as_plain_text(asker: tuple[Asker, TrustQuestion]) -> None:
+    dialog = asker[1].dialog
+    assert dialog is not None
+    assert dialog.windowModality() is Qt.WindowModality.WindowModal
+    text = dialog.list.toPlainText()
+    assert "init_script of the workflow:\n    echo <b>one</b>\n      echo two\n" in text
+    assert "agent <img src='x'>:\n    sh -c 'true⟨escape⟩[8m; touch hidden" in text
+    assert "z" * 3000 in text
+    assert dialog.list.isReadOnly()
+    # Nothing lies out of sight at the right.
+    assert dialog.list.wordWrapMode() is QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere
+    assert dialog.list.horizontalScrollBar().maximum() == 0
+    for label in dialog.findChildren(QLabel):
+        assert label.textFormat() is Qt.TextFormat.PlainText
+    assert "2 commands" in dialog.title.text()
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Escape, Qt.Key.Key_Enter, Qt.Key.Key_Space])
+def test_keys_that_are_pressed_in_haste_say_no(asker: tuple[Asker, TrustQuestion], key: Qt.Key) -> None:
+    """Also the space bar: the focus is on the safe button."""
+    asks, question = asker
+    assert question.dialog is not None
+    QTest.keyClick(question.dialog.focusWidget() or question.dialog, key)
+    assert asks.answers == [False]
+    assert question.dialog is None
+
+
+def test_closing_the_question_says_no_and_the_button_says_yes(
+    asker: tuple[Asker, TrustQuestion], qtbot: QtBot
+) -> None:
+    asks, question = asker
+    assert question.dialog is not None
+    question.dialog.close()
+    assert asks.answers == [False]
+    asks.trust_asked.emit(COMMANDS)
+    assert question.dialog is not None
+    qtbot.waitExposed(question.dialog)
+    QTest.mouseClick(question.dialog.allow_button, Qt.MouseButton.LeftButton)
+    assert asks.answers == [False, True]
+
+
+def test_a_question_that_is_settled_otherwise_goes(asker: tuple[Asker, TrustQuestion]) -> None:
+    asks, question = asker
+    dialog = question.dialog
+    assert dialog is not None
+    asks.trust_answered.emit(False)
+    QApplication.processEvents()
+    assert question.dialog is None
+    assert asks.answers in ([], [False])
