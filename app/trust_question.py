@@ -29,20 +29,22 @@ class TrustDialog(QDialog):
         count = len(commands)
         if count == 1:
             text = self.tr("This run brings a command that you have not allowed before.")
+            explanation = self.tr(
+                "It comes with the files of the workflow and runs with all of your rights. Allow it only if "
+                "you know what it does. OpenLoop asks again when it changes."
+            )
         else:
             text = self.tr("This run brings {0} commands that you have not allowed before.").format(count)
+            explanation = self.tr(
+                "They come with the files of the workflow and run with all of your rights. Allow them only "
+                "if you know what they do. OpenLoop asks again when one of them changes."
+            )
         self.title = _label(text, bold=True, parent=self)
-        self.explanation = _label(
-            self.tr(
-                "It comes with the files of the workflow and runs with all of your rights. Allow it only if "
-                "you know what it does. OpenLoop asks again when something of it changes."
-            ),
-            bold=False,
-            parent=self,
-        )
+        self.explanation = _label(explanation, bold=False, parent=self)
         self.list = self._make_list(commands_text(commands))
         self.deny_button = Button(self.tr("Do not run"), ButtonLook.FILLED, "", self)
-        self.allow_button = Button(self.tr("Run these commands"), ButtonLook.OUTLINED, "", self)
+        words = self.tr("Run this command") if count == 1 else self.tr("Run these commands")
+        self.allow_button = Button(words, ButtonLook.OUTLINED, "", self)
         self.deny_button.clicked.connect(self.reject)
         self.allow_button.clicked.connect(self.accept)
         # Enter says no, wherever the focus is; so does Escape.
