@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, QSize, Qt, SignalInstance, Slot
 from PySide6.QtGui import QTextOption
@@ -12,7 +12,9 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPlainTextEdit, QVBo
 from app.buttons import Button, ButtonLook
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import font, mono_font
-from core.trust import BroughtCommand, commands_text
+
+if TYPE_CHECKING:
+    from core.trust import BroughtCommand
 
 _MARGIN = 16
 
@@ -21,6 +23,9 @@ class TrustDialog(QDialog):
     """Shows every command in full. Accepted: they may run; whatever else closes it says no."""
 
     def __init__(self, commands: Sequence[BroughtCommand], parent: QWidget) -> None:
+        # Not before there is a question: the window opens without the backends, and sooner.
+        from core.trust import commands_text
+
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowModality(Qt.WindowModality.WindowModal)

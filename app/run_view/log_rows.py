@@ -23,6 +23,8 @@ _CLEAN: dict[int, str | None] = {
     **_SHOWN,
     **dict.fromkeys(_DROPPED),
     0x7F: "␡",
+    # Control sequences of eight bits: whoever pastes what was copied into a terminal must not send any.
+    **dict.fromkeys(range(0x80, 0xA0), "\ufffd"),
     0x85: " ",
     0x2028: " ",
     0x2029: " ",
