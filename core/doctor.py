@@ -192,7 +192,7 @@ def _checks(*, with_workflow: bool) -> dict[str, _Check]:
         "git": lambda needs: check_git(needs.workdir, needed=needs.worktrees),
         "settings": _settings,
         "own folders": lambda needs: check_user_folders(),
-        "log folder": lambda needs: check_log_folder(needs.log_dir),
+        "log folder": _log_folder,
         "work folder": lambda needs: check_work_folder(needs.workdir),
     }
     if with_workflow:
@@ -206,6 +206,12 @@ def _settings(needs: RunNeeds) -> Iterator[Finding]:
     yield from (_as_finding("settings", problem) for problem in needs.settings)
     if not needs.settings:
         yield Finding("settings", FindingStatus.OK, "The files with settings can be read.")
+
+
+def _log_folder(needs: RunNeeds) -> Iterable[Finding]:
+    if needs.log_dir.is_relative_to(needs.workdir) and not needs.workdir.exists():
+        return ()  # the finding about that folder says it all
+    return check_log_folder(needs.log_dir)
 
 
 def _workflow(needs: RunNeeds) -> Iterator[Finding]:

@@ -1,0 +1,168 @@
+"""A machine for the doctor's tests: programs made on the spot that answer like the CLIs of agents.
+
+They are real files that are really found and started.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import psutil
+import pytest
+
+from core.doctor import Checkup
+from core.health import Finding, FindingStatus
+
+_REAL_PATH = os.environ.get("PATH", os.defpath)
+_OF_THE_USER = (
+    *("OPENLOOP_OPENCODE", "OPENLOOP_CLAUDE", "OPENLOOP_CODEX", "OPENLOOP_GEMINI"),
+    *("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "CODEX_API_KEY"),
+    *("GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA"),
+    *("GEMINI_CLI_HOME", "OPENCODE_DB", "XDG_DATA_HOME", "XDG_CONFIG_HOME"),
+)
+
+# What the real ones print, of the versions that were looked at.
+OPENCODE_LOGINS = (
+    "┌  Credentials \x1b[90m~/.local/share/opencode/auth.json\n│\n●  Anthropic \x1b[90mapi\n│\n"
+    "●  GitHub Copilot \x1b[90moauth\n│\n└  2 credentials\n\n"
+    "┌  Environment\n│\n●  OpenAI \x1b[90mOPENAI_API_KEY\n│\n└  1 environment variable\n\n"
+)
+OPENCODE_NO_LOGIN = "┌  Credentials \x1b[90m~/.local/share/opencode/auth.json\n│\n└  0 credentials\n\n"
+OPENCODE = {
+    "--version": "1.18.33\n",
+    "auth list": OPENCODE_LOGINS,
+    "models": "anthropic/claude-sonnet-4-5\nopenai/gpt-5\n",
+    "agent list": "build (primary)\nplan (primary)\nexplore (subagent)\n",
+}
+CLAUDE_OUT = '{\n  "loggedIn": false,\n  "authMethod": "none",\n  "apiProvider": "firstParty"\n}\n'
+CLAUDE_IN = (
+    '{\n  "loggedIn": true,\n  "authMethod": "api_key",\n  "apiProvider": "firstParty",\n'
+    '  "apiKeySource": "ANTHROPIC_API_KEY"\n}\n'
+)
+
+
+# It starts something in a session of its own, tells its pid, and hangs; neither minds a polite end.
+_HANGS = """import pathlib, signal, subprocess, sys, time
+deaf = (
+    "import signal, time\\n"
+    "signal.signal(signal.SIGTERM, signal.SIG_IGN)\\n"
+    "print(1, flush=True)\\n"
+    "time.sleep(600)"
+)
+child = subprocess.Popen([sys.executable, "-S", "-c", deaf], stdout=subprocess.PIPE, start_new_session=True)
+child.stdout.readline()
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+new = pathlib.Path({told!r} + ".new")
+new.write_text(str(child.pid))
+new.replace({told!r})
+time.sleep(600)
+"""
+
+
+class Machine:
+    """Programs, a home and a working folder that nobody else uses."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.bin = folder / "bin"
+        self.home = folder / "home"
+        self.work = folder / "work"
+        for made in (self.bin, self.home, self.work):
+            made.mkdir(parents=True)
+        self.monkeypatch = monkeypatch
+        monkeypatch.setenv("PATH", str(self.bin))
+        monkeypatch.setenv("HOME", str(self.home))
+        monkeypatch.setenv("USERPROFILE", str(self.home))
+        for name in _OF_THE_USER:
+            monkeypatch.delenv(name, raising=False)
+
+    def program(self, name: str, source: str) -> Path:
+        """A program of this name that is this Python source."""
+        code = self.bin / f"{name}_program.py"
+        code.write_text(source, encoding="utf-8")
+        if sys.platform == "win32":
+            shim = self.bin / f"{name}.cmd"
+            shim.write_text(f'@"{sys.executable}" "{code}" %*\n', encoding="utf-8")
+            return shim
+        program = self.bin / name
+        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S "{code}" "$@"\n', encoding="utf-8")
+        program.chmod(0o755)
+        return program
+
+    def cli(self, name: str, answers: Mapping[str, str], codes: Mapping[str, int] | None = None) -> Path:
+        """A program that prints a text for its arguments, and ends with the exit code for them (else 0)."""
+        return self.program(
+            name,
+            f"""import sys
+words = " ".join(sys.argv[1:])
+answers, codes = {dict(answers)!r}, {dict(codes or {})!r}
+sys.stdout.buffer.write(answers.get(words, "").encode())
+sys.exit(codes.get(words, 0 if words in answers else 64))
+""",
+        )
+
+    def hanging(self, name: str) -> Path:
+        """A program of this name that never answers; the file has the pid of what it started."""
+        told = self.work / f"{name}.pid"
+        self.program(name, _HANGS.format(told=str(told)))
+        return told
+
+    def workflow(self, backend: str, **more: object) -> Path:
+        """A workflow with one agent of this backend."""
+        agents = self.work / "agents"
+        agents.mkdir(exist_ok=True)
+        (agents / "vera.md").write_text(
+            f"---\nname: vera\nrole: auditor\nbackend: {backend}\n---\nLook.\n", encoding="utf-8"
+        )
+        path = self.work / "workflow.json"
+        told = {"name": "review", "loop_agents": ["vera"], "workdir": ".", **more}
+        path.write_text(json.dumps(told), encoding="utf-8")
+        return path
+
+    def real(self, name: str) -> str:
+        """Have a real program of this computer in PATH; skips the test where there is none."""
+        found = shutil.which(name, path=_REAL_PATH)
+        if found is None:
+            pytest.skip(f"there is no {name} here")
+        self.monkeypatch.setenv("PATH", f"{self.bin}{os.pathsep}{Path(found).parent}")
+        return found
+
+    def checkup(self, workflow: Path | None = None, *, seconds: float = 20.0) -> Checkup:
+        """A look at this machine."""
+        return Checkup(workflow, default_workdir=self.work, answer_seconds=seconds)
+
+    def examine(self, workflow: Path | None = None, *, seconds: float = 20.0) -> Report:
+        """Everything that is found here."""
+        told = self.checkup(workflow, seconds=seconds).run()
+        return Report([news.finding for news in told if news.finding is not None])
+
+
+class Report:
+    """What was found."""
+
+    def __init__(self, findings: list[Finding]) -> None:
+        self.findings = findings
+
+    def of(self, subject: str) -> Finding:
+        """The one finding about this."""
+        found = self.all_of(subject)
+        assert len(found) == 1, (subject, self.findings)
+        return found[0]
+
+    def all_of(self, subject: str) -> list[Finding]:
+        return [finding for finding in self.findings if finding.subject == subject]
+
+    @property
+    def errors(self) -> list[Finding]:
+        return [finding for finding in self.findings if finding.status is FindingStatus.ERROR]
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
