@@ -8,7 +8,6 @@ ever asked. Codex tells no cost, and its usage is the sum over the whole thread.
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -45,6 +44,7 @@ from core.backends.installed_cli import (
 from core.backends.logins import codex_login, examine_cli
 from core.backends.ndjson import JsonLines, LineItem
 from core.backends.provider_loss import failure_of
+from core.backends.session_totals import SessionTotals
 from core.health import Finding
 from core.json_types import JsonObject, JsonValue
 from core.problems import Problem
@@ -70,38 +70,13 @@ _TRUNCATED = "max_output_tokens"
 _START_RACE = ("database is locked", "failed to initialize state")
 
 
-class ThreadTotals:
-    """The usage that each thread has told so far, to know what a continued one used anew. Thread-safe."""
-
-    _MOST = 1000
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._totals: dict[str, Usage] = {}
-
-    def new_usage(self, thread: str, total: Usage) -> Usage:
-        """What was used since the last time; all of it for a thread that is not known."""
-        with self._lock:
-            before = self._totals.pop(thread, Usage())
-            self._totals[thread] = total
-            while len(self._totals) > self._MOST:
-                del self._totals[next(iter(self._totals))]
-        return Usage(
-            max(0, total.input_tokens - before.input_tokens),
-            max(0, total.output_tokens - before.output_tokens),
-            max(0, total.reasoning_tokens - before.reasoning_tokens),
-            max(0, total.cache_read_tokens - before.cache_read_tokens),
-            max(0, total.cache_write_tokens - before.cache_write_tokens),
-        )
-
-
 class CodexReader:
     """The output of one attempt. One step is all that Codex does for a prompt: it tells no requests."""
 
-    def __init__(self, model: str | None = None, totals: ThreadTotals | None = None) -> None:
+    def __init__(self, model: str | None = None, totals: SessionTotals | None = None) -> None:
         self._lines = JsonLines()
         self._model = model
-        self._totals = totals or ThreadTotals()
+        self._totals = totals or SessionTotals()
         self._thread = ""
         self._text = ""
         self._completed = False
@@ -299,7 +274,7 @@ class CodexBackend:
     start_cost = False
 
     def __init__(self) -> None:
-        self._totals = ThreadTotals()
+        self._totals = SessionTotals()
 
     def examine(self, workdir: Path) -> list[Finding]:
         """Whether Codex is there and answers, its version, its login."""

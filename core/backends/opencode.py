@@ -6,6 +6,7 @@ person in front of it from waiting, publishing or updating itself.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import threading
@@ -15,13 +16,15 @@ from pathlib import Path
 
 import orjson
 
-from core.backends.base import Command, Failure, OutputEvent, OutputReader, TurnOrder
+from core.backends.base import Command, Failure, OutputEvent, OutputReader, StepFinished, TurnOrder
 from core.backends.opencode_checks import check_orders
 from core.backends.opencode_errors import failure_told
 from core.backends.opencode_health import examine_opencode
 from core.backends.opencode_log import last_error, log_file
 from core.backends.opencode_reader import OpencodeReader
+from core.backends.opencode_session import answer_lines, database, subagents_usage
 from core.backends.provider_loss import shortened
+from core.backends.session_totals import SessionTotals
 from core.health import Finding
 from core.json_types import JsonObject
 from core.jsonc import parse_jsonc
@@ -69,6 +72,7 @@ class OpencodeBackend:
         # When the last attempt of each turn began: older lines of the log are of earlier ones.
         self._begun: dict[Path, float] = {}
         self._lock = threading.Lock()
+        self._totals = SessionTotals()
 
     def examine(self, workdir: Path) -> list[Finding]:
         """Whether opencode is there and answers, its version, its logins."""
@@ -111,7 +115,21 @@ class OpencodeBackend:
         return last_error(log_file(os.environ), order.session, title, order.workdir, since)
 
     def untold_output(self, order: TurnOrder, reader: OutputReader) -> Sequence[OutputEvent]:
-        return ()
+        """The end of an answer whose last events were not printed, and what subagents used."""
+        if order.session is None or not isinstance(reader, OpencodeReader):
+            return ()
+        events: list[OutputEvent] = []
+        if reader.end_is_lost:
+            environment = headless_environment(order.workdir, os.environ)
+            # Where opencode itself is gone by now, what was printed has to do.
+            with contextlib.suppress(FileNotFoundError):
+                program = find_opencode(order.workdir)
+                events += reader.recover(answer_lines(program, order.session, order.workdir, environment))
+        for child, total in subagents_usage(database(os.environ), order.session).items():
+            usage = self._totals.new_usage(child, total)
+            if usage.total_tokens:
+                events.append(StepFinished("subagent", usage))
+        return events
 
     def command(self, order: TurnOrder) -> Command:
         """`opencode run` with the prompt on standard input. Raises FileNotFoundError."""

@@ -8,6 +8,7 @@ unknown agent and an answer that was cut off, too.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from signal import Signals
 
@@ -69,12 +70,30 @@ class OpencodeReader:
         self._text_message = ""
         self._printed = False
         self._last_line_cut = False
+        self._seen: set[str] = set()
+        self._end_is_lost = False
         self._runaway: Failure | None = None
 
     @property
     def runaway(self) -> Failure | None:
         """Set when opencode asks for answers in an endless circle."""
         return self._runaway
+
+    @property
+    def end_is_lost(self) -> bool:
+        """Whether `judge` found that the process ended well, but not its output."""
+        return self._end_is_lost
+
+    def recover(self, lines: Sequence[JsonObject]) -> list[OutputEvent]:
+        """What lines that opencode did not print, but kept of its session, say: those not read before."""
+        events: list[OutputEvent] = []
+        for line in lines:
+            part = _object(line.get("part"))
+            if _text(part.get("id")) not in self._seen or line.get("type") == "error":
+                events += self._line(line)
+        if events:
+            self._last_line_cut = False
+        return events
 
     def feed(self, data: bytes) -> list[OutputEvent]:
         """What these next bytes of stdout say."""
@@ -106,6 +125,7 @@ class OpencodeReader:
             self._session = session
             events.append(SessionOpened(session))
         part = _object(line.get("part"))
+        self._seen.add(_text(part.get("id")))
         match line.get("type"):
             case "step_start":
                 events.append(self._step_started())
@@ -159,6 +179,7 @@ class OpencodeReader:
     def judge(self, exit_code: int | None, signal: int | None, stderr_tail: str) -> Verdict:
         """How the attempt ended; never by the exit code alone."""
         stderr = _ANSI.sub("", stderr_tail).strip()
+        self._end_is_lost = False
         text = "\n".join(self._texts)
         failure = self._failure(exit_code, signal, stderr, text)
         return Verdict(text, failure, truncated=failure is None and self._reason == "length")
@@ -191,6 +212,9 @@ class OpencodeReader:
 
     def _broken_end(self, stderr: str, text: str) -> Failure | None:
         """What is wrong with an attempt that says it went well."""
+        rejected = _REJECTED.findall(stderr)
+        if self._last_line_cut or (self._reason in (None, "tool-calls") and not rejected):
+            self._end_is_lost = bool(self._session)
         if self._last_line_cut:
             return Failure("The last part of opencode's output is missing, so its answer is lost.", stderr)
         if self._reason in ("stop", "length"):
@@ -200,7 +224,6 @@ class OpencodeReader:
             return Failure("The model answered with nothing at all.", stderr, transient=True)
         if self._reason is None:
             return Failure("opencode ended without an answer of the model.", stderr, transient=True)
-        rejected = _REJECTED.findall(stderr)
         if rejected:
             return Failure(
                 f"The agent wanted something that opencode is to ask about ({rejected[-1]}). "

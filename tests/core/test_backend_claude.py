@@ -67,6 +67,7 @@ def test_a_turn_with_a_tool_call_is_told_in_order() -> None:
 
 
 def test_the_steps_together_used_what_the_last_line_says() -> None:
+    """Pain 24."""
     _, events = read(TOOL)
     used = sum((event.usage for event in events if isinstance(event, StepFinished)), Usage())
     assert used == Usage(200, 44, 0, 80, 14, 0.0022275000000000003)
@@ -112,6 +113,7 @@ def test_an_answer_that_was_cut_off_is_truncated_and_not_a_failure() -> None:
 
 
 def test_a_missing_last_line_is_a_failure_whatever_the_exit_code() -> None:
+    """Pains 4, 5."""
     cut = TOOL[: TOOL.rindex(b'{"type":"result"') + 40]
     reader, events = read(cut)
     assert isinstance(events[-1], NoiseSeen)
@@ -264,6 +266,7 @@ def test_without_a_result_the_end_of_stderr_is_told() -> None:
 
 
 def test_a_kill_by_the_system_is_named_as_such() -> None:
+    """Pain 33."""
     failure = ClaudeReader().judge(None, 9, "").failure
     assert failure is not None
     assert "lack of memory" in failure.message

@@ -76,6 +76,7 @@ def test_bytes_may_be_cut_anywhere(cuts: list[int]) -> None:
 
 
 def test_a_continued_thread_is_charged_only_for_what_is_new(tmp_path: Path) -> None:
+    """Pain 24."""
     backend = CodexBackend()
     thread = b'{"type":"thread.started","thread_id":"t"}\n'
     used = []
@@ -197,6 +198,7 @@ def test_an_answer_that_was_cut_off_is_truncated_and_not_a_failure() -> None:
 
 
 def test_a_missing_last_line_is_a_failure_whatever_the_exit_code() -> None:
+    """Pains 4, 5."""
     reader, _ = read(TOOL[: TOOL.rindex(b'{"type":"turn.completed"') + 30])
     failure = reader.judge(0, None, "").failure
     assert failure is not None
@@ -223,6 +225,7 @@ def test_a_failed_start_is_explained_by_stderr(stderr: str, words: str, *, befor
 
 
 def test_a_kill_by_the_system_is_named_as_such() -> None:
+    """Pain 33."""
     failure = CodexReader().judge(None, 9, "").failure
     assert failure is not None
     assert "lack of memory" in failure.message

@@ -150,6 +150,7 @@ def test_a_reason_at_the_end_of_standard_error_is_found() -> None:
 
 
 def test_a_text_that_nothing_followed_is_told_and_the_end_is_missing() -> None:
+    """Pains 4, 5."""
     reader, events = read(line(type="message", role="assistant", content="half an ans", delta=True))
     assert events == [StepStarted(""), TextSaid("half an ans")]
     failure = reader.judge(0, None, "").failure
@@ -174,6 +175,7 @@ def test_each_exit_code_has_its_meaning(exit_code: int, stderr: str, words: str)
 
 
 def test_a_kill_by_the_system_is_named_as_such() -> None:
+    """Pain 33."""
     failure = GeminiReader().judge(None, 9, "").failure
     assert failure is not None
     assert "lack of memory" in failure.message

@@ -286,6 +286,7 @@ def test_an_answer_cut_at_the_models_limit_is_marked_as_such() -> None:
     ],
 )
 def test_an_exit_code_of_0_is_not_believed(output: bytes, stderr: str, words: str) -> None:
+    """Pain 4."""
     assert words in _failure(output, stderr=stderr).message
 
 
@@ -403,6 +404,7 @@ def test_a_notice_on_standard_error_is_told_before_the_exit_code() -> None:
     ["Error: Unexpected error\n\ndatabase is locked\n", "Failed query: CREATE TABLE `workspace` (…)\n"],
 )
 def test_a_start_lost_to_the_database_is_free_to_be_made_again(stderr: str) -> None:
+    """Pain 7."""
     failure = _failure(b"", 1, stderr=stderr)
     assert failure.before_work
     assert failure.transient
@@ -425,6 +427,7 @@ def test_an_end_without_a_reported_error_quotes_what_opencode_said(stderr: str, 
 
 
 def test_a_kill_by_the_system_is_named_as_such() -> None:
+    """Pain 33."""
     killed = _failure(step_start(), None, signal=9)
     assert "lack of memory" in killed.message
     assert killed.transient
@@ -432,6 +435,7 @@ def test_a_kill_by_the_system_is_named_as_such() -> None:
 
 
 def test_three_broken_answers_in_a_row_are_a_runaway() -> None:
+    """Pain 24."""
     reader = OpencodeReader()
     two = step_finish("unknown") * 2
     assert _runaway(reader, two + step_finish("tool-calls") + two) is None
@@ -482,12 +486,30 @@ def test_the_turns_own_model_and_variant_beat_the_defaults(order: TurnOrder) -> 
     assert "--model=p/default" not in argv
 
 
+def test_a_pure_workflow_keeps_the_users_plugins_out_and_no_other(order: TurnOrder) -> None:
+    """Pain 30."""
+    for pure in (True, False, None):
+        argv = OpencodeBackend().command(replace(order, defaults=OpencodeDefaults(pure=pure))).argv
+        assert ("--pure" in argv) is (pure is True)
+
+
+def test_a_session_is_only_ever_continued_by_its_id_in_its_own_folder(order: TurnOrder) -> None:
+    """Pain 8."""
+    first = OpencodeBackend().command(order).argv
+    again = OpencodeBackend().command(replace(order, session=SESSION)).argv
+    assert [word for word in first if word.startswith(("--session", "-s", "-c", "--continue"))] == []
+    assert set(again) - set(first) == {f"--session={SESSION}"}
+    assert f"--dir={order.workdir}" in first
+
+
 def test_a_title_is_always_given_and_harmless(order: TurnOrder) -> None:
+    """Pain 24: without one, opencode pays for a second request that makes one up."""
     for title, plain in (('x" & del %PATH%', "x del PATH"), ("-é 2", "-é 2"), ("\n", "OpenLoop")):
         assert f"--title={plain}" in OpencodeBackend().command(replace(order, title=title)).argv
 
 
 def test_an_agent_never_asks_and_the_users_configuration_stays(tmp_path: Path) -> None:
+    """Pain 6."""
     own = {
         "OPENCODE_CONFIG_CONTENT": '{"model": "p/m", "snapshot": true, "experimental": {"x": 1},} // mine',
         "OPENCODE_PERMISSION": '{"bash": "deny", "external_directory": "allow"}',
@@ -538,6 +560,7 @@ def test_a_missing_opencode_is_found_before_anything_starts(
 def test_a_shim_of_npm_is_passed_by(
     order: TurnOrder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    """Pain 11."""
     shim = tmp_path / "opencode.cmd"
     behind = tmp_path / "node_modules" / "opencode-ai" / "bin" / "opencode.exe"
     behind.parent.mkdir(parents=True)

@@ -92,11 +92,13 @@ def test_an_agent_without_a_prompt_is_told_its_description_or_name() -> None:
 
 
 def test_broken_characters_do_not_break_the_prompt() -> None:
+    """Pain 12."""
     assert prompt_text(VERA.model_copy(update={"prompt": "a\x00b\udc80c"})).startswith("ab?c")
 
 
 @given(st.dictionaries(st.text(max_size=4), st.sampled_from(["<", "</", "workflow_state>", "\\", '"', "x"])))
 def test_the_state_always_arrives_as_it_is(payload: JsonObject) -> None:
+    """Pain 2."""
     payload = {**payload, "</workflow_state>": "".join(str(value) for value in payload.values())}
     assert state_in(prompt_text(state=WorkflowState(payload=payload).to_json()))["payload"] == payload
 
