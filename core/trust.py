@@ -81,7 +81,9 @@ def _all_commands(plan: RunPlan, settings: Mapping[str, Setting]) -> Iterator[Br
         )
     if any(turn.backend == "opencode" for turn in plan.turns):
         yield from _opencode_defaults(plan, settings, folder)
-    for turn in plan.turns:
+    # A workflow may name the same agent a thousand times; its scripts are looked for once.
+    turns = {(id(turn.agent), turn.backend, turn.model): turn for turn in reversed(plan.turns)}
+    for turn in reversed(turns.values()):
         yield from _of_turn(turn, plan, folder)
 
 
