@@ -82,8 +82,10 @@ def _all_commands(plan: RunPlan, settings: Mapping[str, Setting]) -> Iterator[Br
     if any(turn.backend == "opencode" for turn in plan.turns):
         yield from _opencode_defaults(plan, settings, folder)
     # A workflow may name the same agent a thousand times; its scripts are looked for once.
-    turns = {(id(turn.agent), turn.backend, turn.model): turn for turn in reversed(plan.turns)}
-    for turn in reversed(turns.values()):
+    turns: dict[tuple[int, str, str | None], PlannedTurn] = {}
+    for turn in plan.turns:
+        turns.setdefault((id(turn.agent), turn.backend, turn.model), turn)
+    for turn in turns.values():
         yield from _of_turn(turn, plan, folder)
 
 
