@@ -197,7 +197,7 @@ class MainWindow(QMainWindow):
         actions.run.triggered.connect(self.start_run)
         actions.stop_after.triggered.connect(self.run.stop_after)
         actions.stop_now.triggered.connect(self.run.stop_now)
-        actions.resume_run.triggered.connect(self.resuming.open_runs)
+        actions.resume_run.triggered.connect(self.resuming.resume)
         for action, do in (
             (actions.open_run_folder, self.right.open_run_folder),
             (actions.show_settings, self.right.show_settings),
@@ -239,9 +239,7 @@ class MainWindow(QMainWindow):
     @Slot()
     def _show_title(self) -> None:
         title, modified = self.document.title, self.document.is_modified
-        progress = self.progress
-        paused = progress is not None and progress.running and bool(progress.paused)
-        text = self.tr("Paused: {0} — OpenLoop") if paused else self.tr("{0} — OpenLoop")
+        text = self.tr("Paused: {0} — OpenLoop") if self.run.paused else self.tr("{0} — OpenLoop")
         self.setWindowTitle(text.format(f"{title}[*]"))
         self.setWindowModified(modified)
         self.setWindowFilePath(str(self.document.path or ""))
@@ -362,6 +360,7 @@ class MainWindow(QMainWindow):
     def _running_changed(self, running: bool) -> None:
         self.top_bar.show_running(running)
         self.actions_of_window.show_running(running)
+        self.top_bar.show_paused(False)
         self.workflow_view.set_locked(running)
         self.settings_panel.set_locked(running)
         self.files.locked = running
@@ -383,7 +382,7 @@ class MainWindow(QMainWindow):
         view.run_again_requested.connect(self.start_run)
         view.stop_turn_requested.connect(self._controller.stop_turn)
         view.retry_turn_requested.connect(self._controller.retry_turn)
-        view.proceed_requested.connect(self._controller.proceed)
+        view.proceed_requested.connect(self.run.proceed)
         view.stop_requested.connect(self.run.stop_now)
         view.orders.may_retry = self._controller.can_retry
         view.answered.connect(self._controller.answer)
@@ -395,7 +394,13 @@ class MainWindow(QMainWindow):
         self.run_view.take(events, now)
         self._show_run_badges(now)
         if any(isinstance(event, RunPaused | RunContinued | RunFinished) for event in events):
-            self._show_title()
+            self._show_pause()
+
+    def _show_pause(self) -> None:
+        """The run began to wait as a whole, or goes on."""
+        self._show_title()
+        self.actions_of_window.show_paused(self.run.paused)
+        self.top_bar.show_paused(self.run.paused)
 
     @Slot()
     def _call_user(self) -> None:
@@ -408,7 +413,7 @@ class MainWindow(QMainWindow):
         progress, now = self.progress, self.run.clock()
         if progress is None or not progress.running:
             return
-        self.status.show_progress(progress, now)
+        self.status.show_progress(progress, now, len(self.run_view.held_up))
         self.run_view.tick(now)
         self._show_run_badges(now)
         stopping = progress.stopping
@@ -422,7 +427,7 @@ class MainWindow(QMainWindow):
         if not self.run.is_of_document:
             self._show_badges({})
         elif self.progress is not None and (self._controller.running or self._badges):
-            self._show_badges(turn_badges(self.progress, self.document.outline, now))
+            self._show_badges(turn_badges(self.progress, self.document.outline, now, self.run_view.held_up))
 
     def _show_badges(self, badges: dict[Place, TurnBadge]) -> None:
         if badges != self._badges:

@@ -51,9 +51,12 @@ class Resuming(QObject):
     # --- the page of all runs --------------------------------------------------------------------------
 
     @Slot()
-    def open_runs(self) -> None:
-        """Show all runs, with the first that can go on selected."""
-        self.open_run(None)
+    def resume(self) -> None:
+        """Go on with the run that is paused; where none is, show all runs, with the first that can go on."""
+        if self._run.paused:
+            self._run.proceed()
+        else:
+            self.open_run(None)
 
     def open_run(self, folder: Path | None) -> None:
         """Show all runs, with this one selected; None: the first that can go on."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from app.outline import Outline
 from app.turn_badge import TurnBadge
 from core.events import TurnStatus
@@ -9,8 +11,12 @@ from core.plan import Place
 from core.progress import RunProgress
 
 
-def turn_badges(progress: RunProgress, outline: Outline, now: float) -> dict[Place, TurnBadge]:
+def turn_badges(
+    progress: RunProgress, outline: Outline, now: float, held_up: Collection[str] = ()
+) -> dict[Place, TurnBadge]:
     """A badge for every place: of its latest turn, else that it waits as long as the run goes on.
+
+    `held_up`: turns that began and wait for a paused run.
 
     Seconds are whole, so that equal badges mean that nothing needs painting.
     """
@@ -22,7 +28,8 @@ def turn_badges(progress: RunProgress, outline: Outline, now: float) -> dict[Pla
     for place, turn_id in progress.latest.items():
         turn = progress.turns[turn_id]
         seconds = turn.seconds(now)
+        status = TurnStatus.WAITING if turn_id in held_up else turn.status
         badges[place] = TurnBadge(
-            turn.status, None if seconds is None else float(int(seconds)), bool(turn.question)
+            status, None if seconds is None else float(int(seconds)), bool(turn.question)
         )
     return badges

@@ -117,6 +117,16 @@ class RunSession(QObject):
         """Stop now."""
         self._controller.stop(StopKind.NOW)
 
+    @property
+    def paused(self) -> bool:
+        """Whether the run waits as a whole until it is told to proceed."""
+        return self.progress is not None and self.progress.running and bool(self.progress.paused)
+
+    @Slot()
+    def proceed(self) -> None:
+        """Go on with a paused run."""
+        self._controller.proceed()
+
     @Slot(bool)
     def _change(self, running: bool) -> None:
         if running:

@@ -35,7 +35,7 @@ class TopBar(QWidget):
         self.run_side_button = Button(self.tr("Last run"), ButtonLook.FLAT, "rows-3", self)
         self.runs_button = Button(self.tr("Runs"), ButtonLook.FLAT, "history", self)
         self.runs_button.setToolTip(self.tr("All runs of this work folder (Ctrl+3)"))
-        self._running = False
+        self._running = self._paused = False
         self._side = Side.SETTINGS
         self.side_buttons = {
             Side.SETTINGS: self.settings_button,
@@ -79,11 +79,19 @@ class TopBar(QWidget):
         self._running = running
         self._show_looks()
 
+    def show_paused(self, paused: bool) -> None:
+        """Whether the run waits to be resumed."""
+        self._paused = paused
+        self._show_looks()
+
     def _show_looks(self) -> None:
         """One filled button at most: among the recorded runs it is that which resumes one."""
-        run = not self._running and self._side is not Side.RUNS
-        self.run_button.set_look(ButtonLook.FILLED if run else ButtonLook.OUTLINED)
-        self.stop_button.set_look(ButtonLook.FILLED if self._running else ButtonLook.OUTLINED)
+        important = self.stop_button if self._running else self.run_button
+        if self._paused:
+            important = self.resume_button
+        for button in (self.run_button, self.stop_button, self.resume_button):
+            filled = button is important and (self._running or self._side is not Side.RUNS)
+            button.set_look(ButtonLook.FILLED if filled else ButtonLook.OUTLINED)
 
     def offer_run(self, there_is_one: bool) -> None:
         """Whether there is a run to look at."""

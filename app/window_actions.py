@@ -39,7 +39,9 @@ class WindowActions(QObject):
         self.stop_after = make(self.tr("Stop &after the running agents"), "circle-pause", "Shift+F5")
         self.stop_now = make(self.tr("Stop &now"), "circle-stop", "Ctrl+Shift+F5")
         self.resume_run = make(self.tr("R&esume a run…"), "rotate-ccw", "Ctrl+Shift+R")
-        self.resume_run.setToolTip(self.tr("Go on with a run that ended before it was complete"))
+        self.resume_run.setToolTip(
+            self.tr("Go on with a run that is paused, or ended before it was complete")
+        )
         self.retry_agent = make(self.tr("&Try this agent again"), "rotate-ccw", "F6")
         self.stop_agent = make(self.tr("Stop this a&gent"), "circle-stop", "Shift+F6")
         self.open_run_folder = make(self.tr("Open run &folder"), "folder-open", None)
@@ -144,12 +146,17 @@ class WindowActions(QObject):
         self.run.setEnabled(not running)
         self.stop_after.setEnabled(running)
         self.stop_now.setEnabled(running)
-        self.resume_run.setEnabled(not running)
+        self.show_paused(False)
         self.retry_agent.setEnabled(running)
         self.stop_agent.setEnabled(running)
         self.new.setEnabled(not running)
         self.open.setEnabled(not running)
         self._show_undo()
+
+    def show_paused(self, paused: bool) -> None:
+        """Resume goes on with a paused run; where none is, with one that has ended."""
+        self.resume_run.setText(self.tr("R&esume the paused run") if paused else self.tr("R&esume a run…"))
+        self.resume_run.setEnabled(paused or self._editable)
 
     def show_has_run(self, has_run: bool) -> None:
         """Whether there is a run to look at."""

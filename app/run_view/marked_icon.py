@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QIcon, QIconEngine, QPainter, QPixmap
+from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QIcon, QIconEngine, QPainter, QPen, QPixmap, QPolygonF
 
 from app.theme import paint_icon, theme
 
-_SHARE = 0.66
+_SHARE = 0.6
 """The size of the mark, of the icon's."""
 
 
@@ -24,14 +24,17 @@ class _MarkedIcon(QIconEngine):
         colors = theme()
         box = QRectF(rect)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        small = QRectF(box.topLeft(), box.size() * 0.8)
+        small = QRectF(box.topLeft(), box.size() * 0.85)
         paint_icon(painter, self._name, small, colors.color(self._token))
         size = box.width() * _SHARE
-        mark = QRectF(box.right() - size, box.bottom() - size, size, size)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colors.color("surface"))
-        painter.drawEllipse(mark.adjusted(-1, 0, 1, 1))
-        paint_icon(painter, "triangle-alert", mark, colors.color("other"))
+        left, top = box.right() - size + 0.5, box.bottom() - size + 0.5
+        triangle = QPolygonF(
+            [QPointF(left + size / 2, top), QPointF(left + size, top + size), QPointF(left, top + size)]
+        )
+        # A solid shape, with a rim of the ground: a drawing in lines is mush at this size.
+        painter.setPen(QPen(colors.color("surface"), 1.5))
+        painter.setBrush(colors.color("other"))
+        painter.drawPolygon(triangle)
 
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
         result = QPixmap(size)

@@ -28,9 +28,9 @@ class PauseBar(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._why = ""
-        self.title = _plain(self, QLabel(self))
+        self.title = _plain(QLabel(self))
         self.title.setFont(font(bold=True))
-        self.why = _plain(self, QLabel(self))
+        self.why = _plain(QLabel(self))
         self.why.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.advice = QuietLabel("", self)
         self.advice.setWordWrap(True)
@@ -107,7 +107,8 @@ class PauseBar(QWidget):
         paint_icon(painter, "circle-pause", QRectF(_LEFT, 10, _ICON, _ICON), colors.color("failed"))
 
 
-def _plain(parent: QWidget, label: QLabel) -> QLabel:
+def _plain(label: QLabel) -> QLabel:
     label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setFont(font())
     label.setWordWrap(True)
     return label

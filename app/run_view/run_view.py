@@ -107,7 +107,7 @@ class RunView(QWidget):
                 self._between.add(event.turn)
             elif isinstance(event, AttemptStarted | TurnFinished):
                 self._between.discard(event.turn)
-        self.tabs.refresh(now, self._held_up)
+        self.tabs.refresh(now, self.held_up)
         self.notes.show_notes(self._progress)
         self.questions.show_questions(self._progress.questions)
         self.tick(now)
@@ -118,12 +118,12 @@ class RunView(QWidget):
     def tick(self, now: float) -> None:
         """Time went on; at most four times a second."""
         progress = self._progress
-        running, held_up = progress.running_turns, self._held_up
+        running, held_up = progress.running_turns, self.held_up
         self.strip.show_turns(running, now, progress.max_retries, held_up)
         self.pause.show_run(progress, len(running) - len(held_up))
 
     @property
-    def _held_up(self) -> set[str]:
+    def held_up(self) -> set[str]:
         """Turns that began and wait for the run, which is paused."""
         progress = self._progress
         if not progress.paused:

@@ -149,8 +149,8 @@ class StatusLine(QWidget):
 
     # --- what is shown ---------------------------------------------------------------------------------
 
-    def show_progress(self, progress: RunProgress, now: float) -> None:
-        """The run as it is; call it at most four times a second."""
+    def show_progress(self, progress: RunProgress, now: float, held_up: int = 0) -> None:
+        """The run as it is; call it at most four times a second. `held_up`: turns that wait for a paused run."""
         if progress.stopping is None:
             word = self.tr("Running")
         elif progress.stopping is StopKind.NOW:
@@ -165,7 +165,7 @@ class StatusLine(QWidget):
         else:
             self.light.show_word(word, "accent", dot=True)
         self._show_place(self.tr("Preparing the folder") if progress.preparing else phase_words(progress))
-        count = len(progress.running_turns)
+        count = len(progress.running_turns) - held_up
         self.running.show_text(self.tr("{0} running").format(count) if count else "")
         self._show_numbers(progress, now)
 

@@ -50,7 +50,9 @@ class ResumeForm(QWidget):
         self._grid.setColumnStretch(2, 1)
         self._make_rows()
         self.bottom = QWidget(self)
-        self.resume_button = Button(self.tr("Resume"), ButtonLook.FILLED, "play", self.bottom)
+        # Beside other things there is a more important button, which is the filled one.
+        look = ButtonLook.OUTLINED if compact else ButtonLook.FILLED
+        self.resume_button = Button(self.tr("Resume"), look, "play", self.bottom)
         self.resume_button.clicked.connect(self.resume)
         self.why_not = QLabel(self.bottom)
         self.why_not.setTextFormat(Qt.TextFormat.PlainText)
@@ -61,7 +63,7 @@ class ResumeForm(QWidget):
         row.addWidget(self.resume_button, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self.why_not, 1, Qt.AlignmentFlag.AlignVCenter)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setContentsMargins(0, 0, 0, 4 if compact else 0)
         layout.setSpacing(4)
         layout.addLayout(self._grid)
         layout.addWidget(self.bottom)
