@@ -14,7 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 MARK = "OPENLOOP_TURN"
-"""Environment variable that every process of a turn inherits; it says whose it is."""
+"""Environment variable that every process of a turn inherits; it says whose it is.
+
+Its value is a token of the supervisor, a dot, and the mark of the turn."""
+SUPERVISOR_MARK = ":supervisor"
+"""What stands behind the token in the supervisor's own."""
 
 
 class ProcessEntry:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
@@ -72,6 +74,111 @@ def is_running(pid: int, started: float) -> bool:
     return now is not None and abs(now - started) < _SAME_START
 
 
+# --- what a supervisor that is gone had started ---------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Relative:
+    """A live process that a supervisor had started, or one below it.
+
+    `mark` is its own, empty where it has none or may not be read; `parent` is the pid of its parent;
+    `is_frozen`: something stopped it (SIGSTOP), and it does nothing until it is continued.
+    """
+
+    process: psutil.Process
+    started: float
+    parent: int
+    mark: str
+    is_frozen: bool
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self.process.pid
+
+    def command(self) -> tuple[str, ...]:
+        """Its command line; empty where it cannot be told."""
+        try:
+            return tuple(self.process.cmdline())
+        except (psutil.Error, OSError):
+            return ()
+
+    def wait_for_end(self, timeout: float) -> None:
+        """Block until it is gone, `timeout` seconds at most."""
+        psutil.wait_procs([self.process], timeout=timeout)
+
+
+def run_token(folder: Path) -> str:
+    """What the marks of everything begin with that is started for this run folder."""
+    return hashlib.blake2b(os.fsencode(folder.absolute()), digest_size=6).hexdigest() + "-"
+
+
+def relatives(
+    leaders: Mapping[int, float], prefixes: Collection[str], sessions: Collection[int] = ()
+) -> list[Relative]:
+    """Live processes that are `leaders` (start times by pid), or have a mark with one of these prefixes, or
+    are in one of `sessions` or that of a leader, and all below them. Never this process or one above it.
+
+    A process that uses the pid of a leader again is none: it started at another time, or has another mark.
+    Looks at every process of the machine.
+    """
+    snapshot = {entry.pid: entry for entry in _everybody()}
+    own_line = {os.getpid(), *(parent.pid for parent in psutil.Process().parents())}
+    starts = tuple(prefixes)
+    found: dict[int, Relative] = {}
+    for entry in snapshot.values():
+        is_leader = entry.pid in leaders and abs(entry.started - leaders[entry.pid]) < _SAME_START
+        if entry.mark.startswith(starts) if entry.mark and starts else is_leader:
+            found[entry.pid] = entry
+    wanted = {pid for pid in found if pid in leaders} | set(sessions)
+    for entry in snapshot.values():
+        if entry.pid not in found and wanted and _session(entry.pid) in wanted:
+            found[entry.pid] = entry
+    for pid in own_line:
+        found.pop(pid, None)
+    below: dict[int, list[Relative]] = {}
+    for entry in snapshot.values():
+        if entry.pid not in own_line:
+            below.setdefault(entry.parent, []).append(entry)
+    waiting = list(found.values())
+    while waiting:
+        parent = waiting.pop()
+        for child in below.get(parent.pid, ()):
+            # Whoever is older than its parent has another one, of the same pid.
+            if child.pid not in found and child.started >= parent.started - _SAME_START:
+                found[child.pid] = child
+                waiting.append(child)
+    return list(found.values())
+
+
+def _everybody() -> Iterator[Relative]:
+    # Not process_iter: it gives the process that had a pid when it last looked.
+    for pid in psutil.pids():
+        try:
+            process = psutil.Process(pid)
+            with process.oneshot():
+                status = process.status()
+                if status in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD):
+                    continue
+                started, parent = process.create_time(), process.ppid()
+        except (psutil.Error, OSError):
+            continue
+        try:
+            mark = process.environ().get(MARK, "")
+        except (psutil.Error, OSError):  # another user's, or one that macOS protects
+            mark = ""
+        yield Relative(process, started, parent, mark, status == psutil.STATUS_STOPPED)
+
+
+def _session(pid: int) -> int | None:
+    if not hasattr(os, "getsid"):
+        return None
+    try:
+        return os.getsid(pid)
+    except OSError:
+        return None
+
+
 def end_without_supervisor(token: str, leaders: Mapping[int, float], patience: float = 10.0) -> list[int]:
     """End what a supervisor that is gone had started: `leaders` by pid and start time, all below them, and
     every process whose mark starts with `token`. Blocks; gives the pids that are still alive after `patience`
@@ -79,36 +186,33 @@ def end_without_supervisor(token: str, leaders: Mapping[int, float], patience: f
 
     This looks at every process of the machine: only for an accident.
     """
-    prefix = f"{token}."
-    deadline = time.monotonic() + patience
-    sessions = {
-        pid for pid, started in leaders.items() if start_time(pid) is None or is_running(pid, started)
-    }
+    # The session of a leader that died this moment is still its own.
+    sessions = [pid for pid in leaders if start_time(pid) is None]
+    return end_relatives(lambda: relatives(leaders, (f"{token}.",), sessions), patience, grace=0.0)
+
+
+def end_relatives(find: Callable[[], list[Relative]], patience: float, grace: float) -> list[int]:
+    """End what `find` gives until it gives nothing more: ask first, and kill what is left after `grace`
+    seconds. Blocks; gives the pids that are still alive after `patience` seconds."""
+    begun = time.monotonic()
+    asked: set[tuple[int, float]] = set()
     while True:
-        found: dict[int, psutil.Process] = {}
-        for process in psutil.process_iter():
+        found = find()
+        polite = time.monotonic() - begun < grace
+        for entry in found:
+            key = (entry.pid, entry.started)
             try:
-                if process.pid == os.getpid() or process.status() == psutil.STATUS_ZOMBIE:
-                    continue
-                ours = (
-                    process.pid in leaders and abs(process.create_time() - leaders[process.pid]) < _SAME_START
-                )
-                if not ours and hasattr(os, "getsid"):
-                    ours = os.getsid(process.pid) in sessions
-                if not ours:
-                    ours = process.environ().get(MARK, "").startswith(prefix)
-                if ours:
-                    found[process.pid] = process
-                    for child in process.children(recursive=True):
-                        found[child.pid] = child
-            except (psutil.Error, OSError):
-                continue
-        for process in found.values():
-            try:
-                process.kill()
+                # psutil looks at the start time again: a pid that is used anew by now is left alone.
+                if not polite:
+                    entry.process.kill()
+                elif key not in asked:
+                    asked.add(key)
+                    entry.process.terminate()
+                    if entry.is_frozen:
+                        entry.process.resume()
             except psutil.Error:
                 continue
-        psutil.wait_procs(list(found.values()), timeout=0.2)
-        alive = [process.pid for process in found.values() if start_time(process.pid) is not None]
-        if not found or (alive and time.monotonic() > deadline):
+        psutil.wait_procs([entry.process for entry in found], timeout=0.05 if polite else 0.2)
+        alive = [entry.pid for entry in found if is_running(entry.pid, entry.started)]
+        if not found or (alive and time.monotonic() - begun > patience):
             return alive

@@ -70,7 +70,7 @@ class RunRecord:
         run_id = new_run_id(time.time()) if earlier is None else earlier.run_id
         folder = plan.log_dir / run_id if earlier is None else earlier.folder
         with contextlib.ExitStack() as undo:
-            supervisor = Supervisor()
+            supervisor = Supervisor(folder)
             undo.callback(supervisor.close)
             (folder / TURNS_NAME).mkdir(parents=True, exist_ok=earlier is not None)
             _keep_out_of_git(plan.log_dir)

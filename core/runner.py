@@ -20,8 +20,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO, cast
 
-from core.process_tree import MARK
-from core.processes import ProgramNotFound, end_without_supervisor, find_program
+from core.process_tree import MARK, SUPERVISOR_MARK
+from core.processes import ProgramNotFound, end_without_supervisor, find_program, run_token
 from core.start_words import (
     CLOSED_WORDS,
     loss_words,
@@ -153,13 +153,14 @@ class Process:
 class Supervisor:
     """The supervisor process of a run, seen from OpenLoop. Use it as a context manager, or call `close`.
 
-    Raises StartError when the system does not let it start.
+    `run_folder`: what it starts can be found again by it (`core.orphans`). Raises StartError when the system
+    does not let it start.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, run_folder: Path | None = None) -> None:
         self.loss = ""
         """Why the supervisor is gone, for a user; empty while it lives."""
-        self._token = uuid.uuid4().hex[:12]
+        self._token = (run_token(run_folder) if run_folder is not None else "") + uuid.uuid4().hex[:12]
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
         self._closing = threading.Lock()
@@ -168,7 +169,7 @@ class Supervisor:
         self._programs: dict[tuple[str, str | None, Path], str] = {}
         self._all_stopped: dict[int, _Gate] = {}
         try:
-            self._popen = _start_supervisor()
+            self._popen = _start_supervisor(self._token)
         except OSError as error:
             raise StartError(no_supervisor_words(error)) from error
         self.pid = self._popen.pid
@@ -372,7 +373,7 @@ class FileTail:
         self.close()
 
 
-def _start_supervisor() -> subprocess.Popen[bytes]:
+def _start_supervisor(token: str) -> subprocess.Popen[bytes]:
     root = str(Path(__file__).resolve().parent.parent)
     paths = [root]
     if sys.platform not in ("linux", "win32"):
@@ -392,6 +393,7 @@ def _start_supervisor() -> subprocess.Popen[bytes]:
         stderr=subprocess.DEVNULL,
         bufsize=0,
         cwd=root,
+        env={**os.environ, MARK: token + SUPERVISOR_MARK},
         start_new_session=sys.platform != "win32",
         creationflags=flags,
     )
