@@ -8,7 +8,7 @@ import shlex
 import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -120,9 +120,19 @@ def _go(prepared: PreparedRun, recorded: RecordedRun | None, *, trust: bool, as_
     )
     display = _display(plan, as_json)
     try:
-        return asyncio.run(_run(plan, display, recorded))
+        ended = asyncio.run(_run(plan, display, recorded))
     except RunRefused as refusal:
         return _refuse(refusal.problems)
+    if ended.finished.status is not RunStatus.COMPLETED and not as_json:
+        sys.stderr.write(f"{one_line(resume_words(ended.folder, ended.finished))}\n")
+    return _exit_code(ended.finished, ended.interrupted)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ended:
+    finished: RunFinished
+    folder: Path
+    interrupted: bool
 
 
 def _warn(warnings: Sequence[Problem]) -> None:
@@ -151,7 +161,7 @@ def _refuse(problems: Sequence[Problem]) -> int:
     return 2
 
 
-async def _run(plan: RunPlan, display: Display, recorded: RecordedRun | None) -> int:
+async def _run(plan: RunPlan, display: Display, recorded: RecordedRun | None) -> _Ended:
     executor = ThreadExecutor(plan.most_at_once + SPARE_THREADS)
     if recorded is not None:
         display.recall(recorded.events)
@@ -170,9 +180,8 @@ async def _run(plan: RunPlan, display: Display, recorded: RecordedRun | None) ->
         restore(interrupted)
         executor.close()
         display.close()
-    if finished.status is not RunStatus.COMPLETED and engine.folder is not None:
-        sys.stderr.write(f"{one_line(resume_words(engine.folder, finished))}\n")
-    return _exit_code(finished, interrupted)
+    assert engine.folder is not None  # it ran
+    return _Ended(finished, engine.folder, interrupted)
 
 
 def resume_words(folder: Path, finished: RunFinished) -> str:

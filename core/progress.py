@@ -202,7 +202,7 @@ class RunProgress:
     """How long it worked before it was resumed the last time."""
     resumed: float | None = None
     """When it was resumed the last time."""
-    last_event: float | None = field(default=None, compare=False)
+    last_event: float | None = None
     phase: Phase | None = None
     iteration: int = 0
     """The pass over the loop, counted from 1; 0 before the first."""
@@ -275,8 +275,6 @@ class RunProgress:
         match event:
             case RunStarted():
                 self._start(event)
-                self.last_event = event.time
-                return
             case PhaseStarted():
                 self.phase = event.phase
             case IterationStarted():
@@ -312,7 +310,8 @@ class RunProgress:
                     turn.begin_again()
                 if turn is not None and not turn.is_over:
                     _apply_to_turn(turn, event)
-        self.last_event = event.time
+        if event.journaled:
+            self.last_event = event.time
 
     def _start(self, event: RunStarted) -> None:
         # A resumed run starts a second time; what was at work when it was cut off is not at work any more.

@@ -64,6 +64,8 @@ LATE_OUTPUT = 1024 * 1024
 START_SLOT_SECONDS = 20.0
 """A start counts as over after this long without output."""
 ACTIVITY_SECONDS = 0.25
+HIDDEN_FAILURE_SECONDS = 5.0
+"""Seconds of silence after which, and between which, a CLI's own log is asked for a failure it waits out."""
 FREE_RESTARTS = 3
 """Starts that died before their first request to a model cost nothing and are made again."""
 
@@ -255,6 +257,8 @@ class Turn:
             finally:
                 self.control.hold(None)
             stderr_tail = attempt.stderr_tail.decode("utf-8", "replace")
+        if not ending.killed_by_us:
+            self._take(self.backend.untold_output(self._order_of_attempt(), reader))
         attempt.verdict = reader.judge(ending.exit_code, ending.signal, stderr_tail)
         self._finish_attempt(number, attempt, ending)
         return attempt
@@ -290,6 +294,7 @@ class Turn:
         idle = self.planned.idle_timeout
         poll = FIRST_POLL
         stopping = warned = False
+        looked = begun
         ended: ProcessExit | None = None
         while True:
             if attempt.stopped_at is None and (stopping or self.control.cause is not None):
@@ -324,6 +329,9 @@ class Turn:
                 warned = True
             if not stopping:
                 attempt.runaway = reader.runaway
+                if attempt.runaway is None and moment - max(last_output, looked) > HIDDEN_FAILURE_SECONDS:
+                    looked = moment
+                    attempt.runaway = self.backend.hidden_failure(self._order_of_attempt())
                 attempt.timed_out = deadline is not None and moment > deadline
                 attempt.went_quiet = bool(idle) and moment - last_output > idle
                 if attempt.runaway is not None or attempt.timed_out or attempt.went_quiet:
@@ -353,7 +361,8 @@ class Turn:
         fate = "It is left alone: no agent_idle_timeout is set."
         if self.planned.idle_timeout:
             fate = f"It is ended after {self.planned.idle_timeout:g} s of silence."
-        words = f"{self.ref.label} has printed nothing for {limit:g} s. {fate}"
+        why = self.backend.silence_reason(self._order_of_attempt())
+        words = f"{self.ref.label} has printed nothing for {limit:g} s. {fate}{f' {why}' if why else ''}"
         self.note(words, Kind.WARNING)
         self._publish(Noted(time=time.time(), turn=self.ref.turn, message=words, warning=True))
         return True

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -21,6 +20,7 @@ from core.events import (
     TurnStarted,
     TurnStatus,
 )
+from core.plain_name import plain_name
 from core.plan import PlannedGroup, PlannedTurn
 from core.run_context import Answer, LiveTurn, RunContext, RunEnds, TurnResult, first_of
 from core.run_files import TURNS_NAME
@@ -33,7 +33,6 @@ BACKOFF_FIRST, BACKOFF_MOST = 2.0, 60.0
 """Seconds before the first retry (doubled each time, up to a quarter more at random), and at most."""
 RESTART_PAUSE = 0.5
 """Seconds before a start that died before its first request is made again."""
-_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def turn_refs(context: RunContext, group: PlannedGroup, iteration: int) -> tuple[TurnRef, ...]:
@@ -44,8 +43,7 @@ def turn_refs(context: RunContext, group: PlannedGroup, iteration: int) -> tuple
         folder = context.recorded.folders.get(turn) if context.recorded is not None else None
         if folder is None:
             context.turn_number += 1
-            name = _UNSAFE.sub("_", planned.label).strip(".") or "agent"
-            folder = f"{context.turn_number:03}-{name[:60]}"
+            folder = f"{context.turn_number:03}-{plain_name(planned.label) or 'agent'}"
         refs.append(
             TurnRef(
                 turn=turn,

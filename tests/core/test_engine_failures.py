@@ -337,5 +337,5 @@ def test_a_label_never_becomes_a_path(shop: Workshop) -> None:
     run = shop.run({"preparation_agents": ["../../evil"]})
     assert run.reason == "completed"
     (folder,) = (run.folder / "turns").iterdir()
-    assert folder.name == "001-_.._evil"
+    assert folder.name == "001-_evil"
     assert orjson.loads((folder / "update.json").read_bytes())

@@ -24,6 +24,7 @@ from core.events import (
     QuestionAsked,
     RetryScheduled,
     RunFinished,
+    RunStarted,
     RunStatus,
     StopKind,
     TurnFinished,
@@ -377,8 +378,11 @@ def test_a_disk_that_fails_while_it_is_synced_ends_the_run_and_is_told_once(
         del descriptor
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
-    monkeypatch.setattr(journal.os, "fsync", refuse)
-    run = shop.run({"preparation_agents": ["a", "a"]})
+    def break_the_disk(_: Engine, event: Event) -> None:
+        if isinstance(event, RunStarted):
+            monkeypatch.setattr(journal.os, "fsync", refuse)
+
+    run = shop.run({"preparation_agents": ["a", "a"]}, break_the_disk)
     assert run.finished.status is RunStatus.FAILED
     assert "The run folder cannot be written" in run.finished.message
     assert len(run.of(RunFinished)) == 1
