@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.agent import AgentLibrary
+from core.check import check_workflow
 from core.config import WorkflowFile
 from core.plan import RunPlan
 from core.planning import RunOverrides, plan_run
-from core.problems import Problem
+from core.problems import Problem, Severity, UserFileError
 from core.run_folders import library_of, workdir_of
-from core.settings import effective_workflow
+from core.settings import EffectiveWorkflow, effective_workflow
 from core.trust import BroughtCommand, brought_commands
 
 
@@ -40,14 +41,46 @@ def prepare_run(
     `given`: settings of the command line, by key. `library` None: it is read from the workflow's folders.
     """
     overrides = overrides or RunOverrides()
-    project = overrides.workdir.absolute() if overrides.workdir else workdir_of(file, default_workdir)
-    effective = effective_workflow(file, project, environ=environ, given=given)
-    workdir = overrides.workdir or workdir_of(effective.file, default_workdir)
-    plan = plan_run(
-        effective.file,
-        library or library_of(effective.file, workdir),
-        overrides,
-        known_backends=known_backends,
-        default_workdir=default_workdir,
+    effective = effective_workflow(
+        file,
+        workdir_of(file, default_workdir),
+        environ=environ,
+        given={**(given or {}), **given_folders(overrides)},
     )
+    workdir = overrides.workdir or workdir_of(effective.file, default_workdir)
+    library = library or library_of(effective.file, workdir)
+    try:
+        plan = plan_run(
+            effective.file,
+            library,
+            overrides,
+            known_backends=known_backends,
+            default_workdir=default_workdir,
+        )
+    except UserFileError as refusal:
+        found = problems_in_force(file, effective, library, known_backends, workdir)
+        errors = [problem for problem in found if problem.severity is Severity.ERROR]
+        raise UserFileError(errors or refusal.problems) from refusal
     return PreparedRun(plan, brought_commands(plan, effective.settings), effective.warnings)
+
+
+def given_folders(overrides: RunOverrides) -> dict[str, str]:
+    """The folders that the command line names, as settings: files with settings are looked for from there."""
+    folders = {"workdir": overrides.workdir, "log_dir": overrides.log_dir}
+    return {key: str(folder.absolute()) for key, folder in folders.items() if folder is not None}
+
+
+def problems_in_force(
+    file: WorkflowFile,
+    effective: EffectiveWorkflow,
+    library: AgentLibrary,
+    known_backends: Collection[str] | None,
+    workdir: Path,
+) -> list[Problem]:
+    """The problems of a workflow with its settings, each where it comes from: a file with settings, a
+    variable, or the workflow as it was read."""
+    read = {(p.message, p.place): p for p in check_workflow(file, library, known_backends, workdir)}
+    return [
+        effective.at_its_place(problem) or read.get((problem.message, problem.place), problem)
+        for problem in check_workflow(effective.file, library, known_backends, workdir)
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from core.agent import AgentLibrary, agent_folders
@@ -18,20 +19,25 @@ def workdir_of(file: WorkflowFile, default: Path | None = None) -> Path:
     given = file.workflow.workdir
     if not given:
         return (default or Path.cwd()).absolute()
-    folder = Path(given).expanduser()
+    folder = _expanded(given)
     return (_folder_of(file) / folder).resolve() if not folder.is_absolute() else folder
 
 
 def log_dir_of(file: WorkflowFile, workdir: Path) -> Path:
     """The folder of the run folders: `log_dir` relative to the working folder, else `.openloop` in it."""
     given = file.workflow.log_dir
-    return workdir / (Path(given).expanduser() if given else DEFAULT_LOG_FOLDER)
+    return workdir / (_expanded(given) if given else DEFAULT_LOG_FOLDER)
 
 
 def library_of(file: WorkflowFile, workdir: Path) -> AgentLibrary:
     """The agents that the workflow may use; reads the disk. Folders: `core.agent.agent_folders`."""
     beside = file.path.absolute().parent if file.path is not None else None
     return AgentLibrary(agent_folders(file.workflow.agents_dir, beside, workdir))
+
+
+def _expanded(folder: str) -> Path:
+    # Path.expanduser raises for a user that there is not.
+    return Path(os.path.expanduser(folder))  # noqa: PTH111
 
 
 def _folder_of(file: WorkflowFile) -> Path:

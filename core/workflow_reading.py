@@ -30,6 +30,8 @@ from core.workflow_layout import PHASE_KEYS, SINGULAR_KEYS, RawGroup, raw_phase
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
 GROUP_MODES = ("sequential", "parallel", "fan_out")
+NOTE_SIGNS = ("$", "_", "//", "x-")
+"""Keys such as $schema, _note and //comment are the usual ways to say "not for the program"."""
 
 _NUMBER_WORDS = {"int": "a whole number", "float": "a number"}
 _KIND_WORDS = {
@@ -88,6 +90,12 @@ def inspect_workflow(text: str, path: Path | None = None) -> Inspection:
         return Inspection(None, problems)
     warnings = [problem for problem in problems if problem.severity is Severity.WARNING]
     return Inspection(WorkflowFile(workflow=workflow, path=path, text=text, warnings=warnings), problems)
+
+
+def read_document(document: JsonValue) -> tuple[Workflow | None, list[Finding]]:
+    """The workflow of a parsed document, without the values that cannot be; and what is wrong, by path."""
+    reader = _Reader()
+    return reader.read(document), reader.findings
 
 
 class _Reader:
@@ -293,8 +301,7 @@ class _Reader:
 
     def _unknown_keys(self, value: Mapping[str, JsonValue], known: Collection[str], path: JsonPath) -> None:
         for key in value:
-            # Keys such as $schema, _note and //comment are the usual ways to say "not for the program".
-            if key in known or key.startswith(("$", "_", "//", "x-")):
+            if key in known or key.startswith(NOTE_SIGNS):
                 continue
             self.findings.append(
                 Finding(
