@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,13 +14,12 @@ import psutil
 import pytest
 
 from core.agent import AgentDefinition
-from core.backends.base import Backend, Command, OutputReader, TurnOrder
+from core.backends.base import Backend, Command, TurnOrder
 from core.backends.command import CommandBackend
 from core.backends.demo import DemoBackend
 from core.events import AttemptFinished, AttemptKind, AttemptStarted, Event, Noted, TurnActivity, TurnRef
 from core.journal import JournalError
 from core.plan import Place, PlannedTurn
-from core.problems import Problem
 from core.runner import Supervisor, SupervisorLost
 from core.transcript import OverviewWriter
 from core.turn import Turn, TurnServices
@@ -90,25 +89,18 @@ def bench(tmp_path: Path, supervisor: Supervisor) -> Iterator[Bench]:
     bench.overview.close()
 
 
-class Costly:
+class Costly(CommandBackend):
     """The command backend, but its starts are dear; and it asks for a scratch folder."""
 
-    name = "command"
     start_cost = True
 
     def __init__(self, scratch: Path | None = None) -> None:
-        self._inner = CommandBackend()
+        super().__init__()
         self._scratch = scratch
 
-    def check(self, orders: Sequence[TurnOrder]) -> list[Problem]:
-        return self._inner.check(orders)
-
     def command(self, order: TurnOrder) -> Command:
-        inner = self._inner.command(order)
+        inner = super().command(order)
         return Command(inner.argv, inner.env, self._scratch)
-
-    def reader(self, order: TurnOrder) -> OutputReader:
-        return self._inner.reader(order)
 
 
 def in_thread(turn: Turn) -> tuple[threading.Thread, list[object]]:
