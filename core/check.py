@@ -137,8 +137,6 @@ class _Check:
                 f"The agents folder {agents} does not exist.",
                 "Create it, or name another one.",
             )
-        if workflow.init_script:
-            self._warn(("init_script",), "init_script is kept, but this version of OpenLoop does not run it.")
 
     def _numbers(self) -> None:
         workflow, budget = self._workflow, self._workflow.budget

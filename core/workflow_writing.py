@@ -16,7 +16,16 @@ from typing import TypeAlias
 import orjson
 from pydantic import BaseModel
 
-from core.config import AgentEntry, AgentGroup, FanOutGroup, Group, Workflow, WorkflowFile
+from core.config import (
+    AgentEntry,
+    AgentGroup,
+    Budget,
+    FanOutGroup,
+    Group,
+    OpencodeDefaults,
+    Workflow,
+    WorkflowFile,
+)
 from core.json_types import JsonObject, JsonValue
 from core.jsonc import parse_jsonc
 from core.merge import same_json
@@ -234,8 +243,8 @@ def _fields(
 ) -> JsonObject:
     """A model as an object in the form of `document`, which `before` was read from.
 
-    Fields at their default are left out, unless the document has them or (where there is none) they are in
-    `always`.
+    Fields at their default are left out, unless the document has them, or (where there is none) they are in
+    `always`, or they are settings that were said since: a default that was chosen wins over settings files.
     """
     extra: dict[str, JsonValue] = model.model_extra or {}
     written: JsonObject = {}
@@ -250,7 +259,7 @@ def _fields(
             written[key] = extra[key]
         elif key in SINGULAR_KEYS.values() and isinstance(model, Workflow):
             written[key] = value
-    for key in _missing_fields(model, document or {}, always if document is None else ()):
+    for key in _missing_fields(model, before, document or {}, always if document is None else ()):
         value = _field_value(getattr(model, key), None, None)
         written = _inserted(written, key, value, list(type(model).model_fields))
     return written | {key: value for key, value in extra.items() if key not in written}
@@ -264,7 +273,7 @@ def _is_same(one: object, other: object) -> bool:
 
 
 def _missing_fields(
-    model: BaseModel, document: Mapping[str, JsonValue], always: tuple[str, ...]
+    model: BaseModel, before: BaseModel | None, document: Mapping[str, JsonValue], always: tuple[str, ...]
 ) -> Iterator[str]:
     for key, info in type(model).model_fields.items():
         if key in document or SINGULAR_KEYS.get(key) in document:
@@ -273,8 +282,20 @@ def _missing_fields(
             key in always
             or info.is_required()
             or getattr(model, key) != info.get_default(call_default_factory=True)
+            or (key in model.model_fields_set and _is_said_since(model, before, key))
         ):
             yield key
+
+
+def _is_said_since(model: BaseModel, before: BaseModel | None, key: str) -> bool:
+    """Whether a setting got a value, be it the default, that `before` does not name."""
+    if not isinstance(model, (Workflow, Budget, OpencodeDefaults)) or key in PHASE_KEYS.values():
+        return False
+    value = getattr(model, key)
+    if isinstance(value, BaseModel):
+        part = getattr(before, key, None)
+        return any(_is_said_since(value, part, name) for name in value.model_fields_set)
+    return value is not None and (before is None or key not in before.model_fields_set)
 
 
 def _inserted(written: JsonObject, key: str, value: JsonValue, order: list[str]) -> JsonObject:

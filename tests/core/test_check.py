@@ -46,6 +46,10 @@ def test_a_sound_workflow_has_no_problems(library: AgentLibrary) -> None:
     assert check(library, {"loop_agents": ["amala", "vera"]}) == []
 
 
+def test_an_init_script_is_nothing_to_warn_of(library: AgentLibrary) -> None:
+    assert check(library, {"loop_agents": ["vera"], "init_script": "make"}) == []
+
+
 def test_an_unknown_agent_is_found_with_its_line_and_a_suggestion(library: AgentLibrary) -> None:
     text = '{\n  "loop_agents": ["amala",\n    "verra",\n    { "agents": ["vera", {"agent": "nobody"}] }]\n}'
     first, second = check_workflow(parse_workflow(text, Path("w.json")), library, BACKENDS)
@@ -105,7 +109,6 @@ def test_what_cannot_run_is_an_error_at_its_place(
     [
         ({"retries": 50}, "retries", "hours"),
         ({"max_prompt_bytes": 10}, "max_prompt_bytes", "prompt"),
-        ({"init_script": "make"}, "init_script", "does not run it"),
         (
             {"budget": {"max_cost_usd": 1, "max_cost_usd_per_group": 2}},
             "budget.max_cost_usd_per_group",
