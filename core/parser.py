@@ -25,12 +25,18 @@ CLOSING = "</state_update>"
 FENCE = "```"
 MAX_DEPTH = 200
 """Objects and lists inside each other; deeper updates are refused."""
+MAX_VALUES = 250_000
+"""Values in one update. A value of two characters takes a hundred bytes and more once it is read."""
+MAX_SPELLED = 32 * 1024 * 1024
+"""Characters of the indents and paths of all values together. What is deep and wide at once becomes many
+times as large where it is written with its indents, or with the path of each value in dispute."""
 
 _KNOWN = ("is_complete", "termination_reason", "payload")
 _PROTECTED = ("current_phase", "iteration", "meta")
 _MAX_PLACES = 32
 """Places that may hold an update, tried from the end of the text."""
 _MAX_FENCES = 2_000
+_SHORT = 4_000
 _LARGEST_INTEGER = 2**63 - 1
 
 _FENCED_OBJECT = re.compile(r"```[ \t]*(?:json[c5]?)?[ \t\r\n]*(?=\{)", re.IGNORECASE)
@@ -53,6 +59,7 @@ class UpdateProblemKind(StrEnum):
     BAD_JSON = "bad_json"
     NOT_AN_OBJECT = "not_an_object"
     TOO_DEEP = "too_deep"
+    TOO_LARGE = "too_large"
     BAD_FIELD = "bad_field"
 
 
@@ -169,13 +176,14 @@ def _unclosed(text: str, last_close: int) -> UpdateProblem | None:
 
 
 def cut_off(problem: UpdateProblem) -> UpdateProblem:
-    """What is wrong where the backend says that the model was cut off at its output limit."""
+    """What is wrong where the backend says that not all of the answer is there: the model was cut off at its
+    output limit, or it said more than is kept."""
     if problem.kind not in (UpdateProblemKind.MISSING, UpdateProblemKind.BAD_JSON):
         return problem
     return UpdateProblem(
         UpdateProblemKind.TRUNCATED,
-        "The answer was cut off at the model's output limit before its state update was complete.",
-        "Your answer was cut off at your output limit before its state update was complete. Send the update "
+        "The answer was cut off at the model's output limit, or is too long: its state update is incomplete.",
+        "Your answer was cut off at an output limit before its state update was complete. Send the update "
         "alone and keep it short: only what changes in the payload, and no other text.",
     )
 
@@ -279,11 +287,15 @@ class _RefusedJsonError(ValueError):
     """JSON that reads well but cannot be a state; the message is for a person."""
 
 
+_GONE = object()
+
+
 def _unique_keys(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
     members = dict(pairs)
     if len(members) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in members if names.count(name) > 1)
+        # Each time a key comes, it is taken away: the one that is gone already came before.
+        left = dict(members)
+        twice = next(name for name, _ in pairs if left.pop(name, _GONE) is _GONE)
         raise _RefusedJsonError(f"The key {_shortened(repr(twice))} stands twice in one object.")
     return members
 
@@ -323,6 +335,8 @@ def _read_block(block: str, *, must_have_key: bool = False) -> ParsedUpdate | Up
         notes.append("Characters that are not valid text were replaced in the state update.")
     if not block:
         return _bad_json("It is empty.")
+    if _has_too_many_values(block):
+        return _too_large(f"It holds more than {MAX_VALUES:,} values.")
     try:
         try:
             value: JsonValue = _STRICT.loads(block)
@@ -341,8 +355,11 @@ def _read_block(block: str, *, must_have_key: bool = False) -> ParsedUpdate | Up
             f"The state update is {_type_name(value)}, not a JSON object.",
             f"Your state update is {_type_name(value)}. It must be one JSON object, in curly braces.",
         )
-    if block.count("{") + block.count("[") > MAX_DEPTH and _depth_exceeds(value, MAX_DEPTH):
-        return _too_deep()
+    # In a short one there is no room for either.
+    if block.count("{") + block.count("[") > MAX_DEPTH or len(block) > _SHORT:
+        shape = _shape_problem(value)
+        if shape is not None:
+            return shape
     if must_have_key and not any(key in value for key in _KNOWN):
         return _bad_field("It has none of the keys is_complete, termination_reason and payload.")
     return _envelope(value, notes)
@@ -376,17 +393,49 @@ def _envelope(value: JsonObject, notes: list[str]) -> ParsedUpdate | UpdateProbl
     return ParsedUpdate(StateUpdate(is_complete, reason, payload), tuple(notes))
 
 
-def _depth_exceeds(value: JsonValue, limit: int) -> bool:
-    """Whether objects and lists stand more than `limit` deep in each other; level by level, no recursion."""
-    level: list[dict[str, JsonValue] | list[JsonValue]] = [value] if isinstance(value, (dict, list)) else []
-    for _ in range(limit):
-        level = [
-            inner
-            for outer in level
-            for inner in (outer.values() if isinstance(outer, dict) else outer)
-            if isinstance(inner, (dict, list))
-        ]
-    return bool(level)
+def _has_too_many_values(block: str) -> bool:
+    """Whether the text holds more than `MAX_VALUES` values, as far as that shows before it is read."""
+    if len(block) <= MAX_VALUES or _brackets_and_commas(block) < MAX_VALUES:
+        return False
+    return _brackets_and_commas(_STRING.sub("", block)) >= MAX_VALUES
+
+
+def _brackets_and_commas(text: str) -> int:
+    return text.count(",") + text.count("{") + text.count("[")
+
+
+def _shape_problem(value: JsonObject) -> UpdateProblem | None:
+    """Too deep, or too large when it is spelled out; level by level, no recursion."""
+    level: list[tuple[dict[str, JsonValue] | list[JsonValue], int]] = [(value, 0)]
+    spelled = 0
+    for depth in range(1, MAX_DEPTH + 1):
+        below: list[tuple[dict[str, JsonValue] | list[JsonValue], int]] = []
+        for outer, path in level:
+            spelled += len(outer) * (path + 2 * depth)
+            if isinstance(outer, dict):
+                spelled += sum(map(len, outer))
+                below += [
+                    (inner, path + len(key) + 1)
+                    for key, inner in outer.items()
+                    if isinstance(inner, (dict, list))
+                ]
+            else:
+                below += [(inner, path) for inner in outer if isinstance(inner, (dict, list))]
+        if spelled > MAX_SPELLED:
+            return _too_large("It is deep and wide at once.")
+        level = below
+        if not level:
+            return None
+    return _too_deep()
+
+
+def _too_large(what: str) -> UpdateProblem:
+    return UpdateProblem(
+        UpdateProblemKind.TOO_LARGE,
+        f"The state update is too large. {what}",
+        f"Your state update is too large. {what} Write large data into a file, and put the file's name into "
+        "the payload.",
+    )
 
 
 def _too_deep() -> UpdateProblem:

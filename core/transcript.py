@@ -157,10 +157,12 @@ def _duration(seconds: float) -> str:
 
 
 _OPEN, _CLOSE = "<state_update>", "</state_update>"
+_MOST_ANSWERS = 100
+"""Blocks of a text that fold; who writes more of them means to flood."""
 
 
 def _text_blocks(text: str) -> list[_Block]:
-    """A text of the assistant, with its state updates apart. Linear in the text's size."""
+    """A text of the assistant, with its (first) state updates apart. Linear in the text's size."""
     blocks: list[_Block] = []
 
     def say(piece: str) -> None:
@@ -170,7 +172,7 @@ def _text_blocks(text: str) -> list[_Block]:
 
     position = 0
     while True:
-        start = text.find(_OPEN, position)
+        start = text.find(_OPEN, position) if len(blocks) < 2 * _MOST_ANSWERS else -1
         end = text.find(_CLOSE, start) if start >= 0 else -1
         if end < 0:
             say(text[position:])

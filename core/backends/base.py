@@ -104,6 +104,9 @@ class ErrorReported:
     provider_wide: bool = False
     """Every other turn of this provider would fail alike: a quota, a usage limit, a lost login."""
 
+    def __post_init__(self) -> None:
+        _shorten(self)
+
 
 @dataclass(frozen=True, slots=True)
 class NoiseSeen:
@@ -142,6 +145,21 @@ class Failure:
     transient: bool = False
     before_work: bool = False
     provider_wide: bool = False
+
+    def __post_init__(self) -> None:
+        _shorten(self)
+
+
+MESSAGE_LIMIT, DETAIL_LIMIT = 4_000, 64_000
+"""Characters of a message and of its detail: a CLI may say megabytes, and all of it is in its output."""
+
+
+def _shorten(said: ErrorReported | Failure) -> None:
+    """Cut what goes into journal, log and window to what a person may read."""
+    for name, limit in (("message", MESSAGE_LIMIT), ("detail", DETAIL_LIMIT)):
+        text = getattr(said, name)
+        if len(text) > limit:
+            object.__setattr__(said, name, text[: limit - 1] + "…")
 
 
 @dataclass(frozen=True, slots=True)

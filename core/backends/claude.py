@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from core.backends.answer_text import AnswerText
 from core.backends.base import (
     Command,
     ErrorReported,
@@ -33,13 +34,14 @@ from core.backends.installed_cli import (
     extra_arguments,
     names_flag,
     object_of,
+    one_line,
     plain_stderr,
     status_of,
     text_of,
     tool_title,
 )
 from core.backends.logins import claude_login, examine_cli
-from core.backends.ndjson import JsonLines, LineItem
+from core.backends.ndjson import JsonLines, LineItem, LongLine, keep_newest
 from core.backends.provider_loss import Lost, ProviderLoss, at_moment, failure_of
 from core.health import Finding
 from core.json_types import JsonObject, JsonValue
@@ -110,7 +112,7 @@ class ClaudeReader:
         self._message = ""
         self._step_usage: Usage | None = None
         self._told = Usage()
-        self._texts: list[str] = []
+        self._texts = AnswerText("\n")
         self._tools: dict[str, tuple[str, str]] = {}
         self._error_kind = ""
         self._loss: ProviderLoss | None = None
@@ -132,6 +134,8 @@ class ClaudeReader:
     def _take(self, items: list[LineItem]) -> list[OutputEvent]:
         events: list[OutputEvent] = []
         for item in items:
+            if isinstance(item, LongLine):
+                self._texts.lose()
             if isinstance(item, NoiseSeen):
                 events.append(item)
             else:
@@ -195,14 +199,17 @@ class ClaudeReader:
             block = object_of(value)
             match block.get("type"):
                 case "text" if not of_subagent:
-                    self._texts.append(text_of(block.get("text")))
-                    events.append(TextSaid(self._texts[-1]))
+                    said = text_of(block.get("text"))
+                    self._texts.append(said)
+                    events.append(TextSaid(said))
                 case "thinking" if not of_subagent:
                     events.append(ReasoningSaid(text_of(block.get("thinking"))))
                 case "tool_use":
                     self._texts.clear()
                     title = tool_title(object_of(block.get("input")), _TITLE_KEYS)
-                    self._tools[text_of(block.get("id"))] = (text_of(block.get("name")) or "tool", title)
+                    name = one_line(text_of(block.get("name"))) or "tool"
+                    self._tools[text_of(block.get("id"))[:200]] = (name, title)
+                    keep_newest(self._tools)
         return events
 
     def _tool_results(self, message: JsonObject) -> list[OutputEvent]:
@@ -212,7 +219,7 @@ class ClaudeReader:
             block = object_of(value)
             if block.get("type") != "tool_result":
                 continue
-            tool, title = self._tools.pop(text_of(block.get("tool_use_id")), ("tool", ""))
+            tool, title = self._tools.pop(text_of(block.get("tool_use_id"))[:200], ("tool", ""))
             output = _plain_content(block.get("content"))
             failed = block.get("is_error") is True
             code = _EXIT_CODE.match(output) if failed and tool == "Bash" else None
@@ -245,7 +252,7 @@ class ClaudeReader:
     def judge(self, exit_code: int | None, signal: int | None, stderr_tail: str) -> Verdict:
         """By the last line, `result`; without one by exit code and standard error."""
         stderr = plain_stderr(stderr_tail)
-        text = "\n".join(self._texts)
+        text = self._texts.text
         result = self._result or {}
         if exit_code == 0 and result.get("subtype") == "success" and result.get("is_error") is not True:
             said = text_of(result.get("result")) or text
@@ -253,7 +260,8 @@ class ClaudeReader:
             if failure is None and self._error_kind in _KINDS_OF_ERROR:
                 # What the provider refused is told like an answer, with exit code 0.
                 failure = self._told_failure(result, stderr)
-            return Verdict(said, failure, truncated=result.get("stop_reason") == "max_tokens")
+            cut = result.get("stop_reason") == "max_tokens" or self._texts.cut
+            return Verdict(said, failure, truncated=cut)
         if self._error_kind == "max_output_tokens":
             return Verdict(text, truncated=True)
         return Verdict(text, self._failure(exit_code, signal, stderr))

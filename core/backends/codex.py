@@ -42,7 +42,7 @@ from core.backends.installed_cli import (
     text_of,
 )
 from core.backends.logins import codex_login, examine_cli
-from core.backends.ndjson import JsonLines, LineItem
+from core.backends.ndjson import JsonLines, LineItem, LongLine
 from core.backends.provider_loss import failure_of
 from core.backends.session_totals import SessionTotals
 from core.health import Finding
@@ -79,6 +79,7 @@ class CodexReader:
         self._totals = totals or SessionTotals()
         self._thread = ""
         self._text = ""
+        self._cut = False
         self._completed = False
         self._printed = False
         self._error = ""
@@ -100,6 +101,8 @@ class CodexReader:
     def _take(self, items: list[LineItem]) -> list[OutputEvent]:
         events: list[OutputEvent] = []
         for item in items:
+            if isinstance(item, LongLine):
+                self._text, self._cut = "", True
             event = item if isinstance(item, NoiseSeen) else self._line(item)
             if event is not None:
                 events.append(event)
@@ -128,7 +131,7 @@ class CodexReader:
     def _item(self, item: JsonObject) -> OutputEvent | None:
         match item.get("type"):
             case "agent_message":
-                self._text = text_of(item.get("text"))
+                self._text, self._cut = text_of(item.get("text")), False
                 return TextSaid(self._text)
             case "reasoning" | "plan":
                 return ReasoningSaid(text_of(item.get("text")))
@@ -159,7 +162,7 @@ class CodexReader:
     def judge(self, exit_code: int | None, signal: int | None, stderr_tail: str) -> Verdict:
         """By the last event of the turn; without one by exit code and standard error."""
         if self._completed and exit_code == 0:
-            return Verdict(self._text, CLI.notice_failure(self._text))
+            return Verdict(self._text, CLI.notice_failure(self._text), truncated=self._cut)
         if _TRUNCATED in self._error:
             return Verdict(self._text, truncated=True)
         return Verdict(self._text, self._failure(exit_code, signal, plain_stderr(stderr_tail)))

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from core.backends.answer_text import AnswerText
 from core.backends.base import (
     Command,
     ErrorReported,
@@ -33,12 +34,13 @@ from core.backends.installed_cli import (
     extra_arguments,
     names_flag,
     object_of,
+    one_line,
     plain_stderr,
     text_of,
     tool_title,
 )
 from core.backends.logins import examine_cli, gemini_login
-from core.backends.ndjson import JsonLines, LineItem
+from core.backends.ndjson import JsonLines, LineItem, LongLine, keep_newest
 from core.backends.provider_loss import Lost, ProviderLoss, failure_of, provider_loss
 from core.health import Finding
 from core.json_types import JsonObject
@@ -88,8 +90,9 @@ class GeminiReader:
         self._model = model
         self._session = ""
         self._in_step = False
-        self._pieces: list[str] = []
+        self._pieces = AnswerText()
         self._text = ""
+        self._cut = False
         self._tools: dict[str, tuple[str, str]] = {}
         self._result: JsonObject | None = None
 
@@ -109,6 +112,9 @@ class GeminiReader:
     def _take(self, items: list[LineItem]) -> list[OutputEvent]:
         events: list[OutputEvent] = []
         for item in items:
+            if isinstance(item, LongLine):
+                events += self._said()
+                self._text, self._cut = "", True
             if isinstance(item, NoiseSeen):
                 events.append(item)
             else:
@@ -132,7 +138,9 @@ class GeminiReader:
             case "tool_use":
                 events += self._step()
                 title = tool_title(object_of(line.get("parameters")), _TITLE_KEYS)
-                self._tools[text_of(line.get("tool_id"))] = (text_of(line.get("tool_name")) or "tool", title)
+                name = one_line(text_of(line.get("tool_name"))) or "tool"
+                self._tools[text_of(line.get("tool_id"))[:200]] = (name, title)
+                keep_newest(self._tools)
                 self._text = ""
             case "tool_result":
                 events.append(self._tool_result(line))
@@ -154,12 +162,12 @@ class GeminiReader:
     def _said(self) -> list[OutputEvent]:
         if not self._pieces:
             return []
-        self._text = "".join(self._pieces)
+        self._text, self._cut = self._pieces.text, self._pieces.cut
         self._pieces.clear()
         return [TextSaid(self._text)]
 
     def _tool_result(self, line: JsonObject) -> ToolUsed:
-        tool, title = self._tools.pop(text_of(line.get("tool_id")), ("tool", ""))
+        tool, title = self._tools.pop(text_of(line.get("tool_id"))[:200], ("tool", ""))
         error = text_of(object_of(line.get("error")).get("message"))
         output = text_of(line.get("output")) or error
         return ToolUsed(tool, title, output, failed=line.get("status") == "error")
@@ -172,7 +180,7 @@ class GeminiReader:
         An answer that was cut off looks like any other here; its update is then missing.
         """
         if exit_code == 0 and self._result is not None and self._result.get("status") == "success":
-            return Verdict(self._text, CLI.notice_failure(self._text))
+            return Verdict(self._text, CLI.notice_failure(self._text), truncated=self._cut)
         return Verdict(self._text, self._failure(exit_code, signal, plain_stderr(stderr_tail)))
 
     def _failure(self, exit_code: int | None, signal: int | None, stderr: str) -> Failure:

@@ -3,18 +3,36 @@
 from __future__ import annotations
 
 import re
-from typing import TypeAlias, cast
+from dataclasses import dataclass
+from typing import TypeAlias, TypeVar, cast
 
 import orjson
 
 from core.backends.base import NoiseSeen
 from core.json_types import JsonObject
 
-LINE_LIMIT = 64 * 1024 * 1024
-"""Bytes of one line that are kept while its end has not come."""
+LINE_LIMIT = 8 * 1024 * 1024
+"""Bytes of a line that is read. Answers are a thousand times shorter; what a tool printed may be long."""
+MOST_VALUES = 250_000
+"""Values in a line that is read: a value of two characters takes a hundred bytes and more once it is read."""
+
+MOST_OPEN = 10_000
+"""Tool calls or parts of an answer that are remembered at once."""
+
+ValueT = TypeVar("ValueT")
+
+
+@dataclass(frozen=True, slots=True)
+class LongLine(NoiseSeen):
+    """A line that is not read because it is too long or holds too many values; perhaps only its beginning.
+
+    An answer may have stood in it, so what an agent said before is not its last word.
+    """
+
 
 LineItem: TypeAlias = "JsonObject | NoiseSeen"
 
+_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 _ESCAPES = re.compile(
     rb"\\\\"
     rb"|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
@@ -22,12 +40,18 @@ _ESCAPES = re.compile(
 )
 
 
+def keep_newest(entries: dict[str, ValueT], most: int = MOST_OPEN) -> None:
+    """Forget the oldest entries beyond `most`: what a CLI announces and never ends must not add up."""
+    while len(entries) > most:
+        del entries[next(iter(entries))]
+
+
 class JsonLines:
     """Cuts bytes, which may end anywhere, into lines; a line that is a JSON object is parsed.
 
     Lines that are none come as `NoiseSeen`, as many as stand together in one, so that a flood of other
-    output costs no work per line. A line longer than `limit` bytes is noise, passed on in pieces (the only
-    case in which a `NoiseSeen` does not hold whole lines).
+    output costs no work per line. A line longer than `limit` bytes comes as a `LongLine` and noise after it
+    (the only case in which a `NoiseSeen` does not hold whole lines).
     """
 
     def __init__(self, limit: int = LINE_LIMIT) -> None:
@@ -56,7 +80,7 @@ class JsonLines:
             self._kept.append(data)
             self._kept_bytes += len(data)
             if self._kept_bytes > self._limit:
-                items.append(NoiseSeen(self._take()))
+                items.append(LongLine(self._take()))
                 self._in_long_line = True
         return items
 
@@ -94,14 +118,25 @@ def _split(block: bytes) -> list[LineItem]:
     return items
 
 
-def _parse(line: bytes) -> JsonObject | None:
+def _parse(line: bytes) -> JsonObject | LongLine | None:
     if not line.rstrip().endswith(b"}"):
         return None
+    if (
+        len(line) > MOST_VALUES
+        and _brackets_and_commas(line) > MOST_VALUES
+        # Those inside of texts do not count; looking closer is only worth it here.
+        and _brackets_and_commas(_STRING.sub(b"", line)) > MOST_VALUES
+    ):
+        return LongLine(line)
     try:
         value = orjson.loads(line)
     except orjson.JSONDecodeError:
         value = _parse_mended(line)
     return cast("JsonObject", value) if isinstance(value, dict) else None
+
+
+def _brackets_and_commas(line: bytes) -> int:
+    return line.count(b",") + line.count(b"{") + line.count(b"[")
 
 
 def _parse_mended(line: bytes) -> object:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from signal import Signals
 
+from core.backends.answer_text import AnswerText
 from core.backends.base import (
     ErrorReported,
     Failure,
@@ -25,7 +26,7 @@ from core.backends.base import (
     ToolUsed,
     Verdict,
 )
-from core.backends.ndjson import JsonLines, LineItem
+from core.backends.ndjson import JsonLines, LineItem, LongLine, keep_newest
 from core.backends.opencode_errors import error_reported, notice_failure
 from core.backends.provider_loss import failure_of, loss_in_lines
 from core.json_types import JsonObject, JsonValue
@@ -66,11 +67,11 @@ class OpencodeReader:
         self._reason: str | None = None
         self._error: ErrorReported | None = None
         self._tools = 0
-        self._texts: list[str] = []
+        self._texts = AnswerText("\n")
         self._text_message = ""
         self._printed = False
         self._last_line_cut = False
-        self._seen: set[str] = set()
+        self._seen: dict[str, None] = {}
         self._end_is_lost = False
         self._runaway: Failure | None = None
 
@@ -89,7 +90,7 @@ class OpencodeReader:
         events: list[OutputEvent] = []
         for line in lines:
             part = _object(line.get("part"))
-            if _text(part.get("id")) not in self._seen or line.get("type") == "error":
+            if _text(part.get("id"))[:200] not in self._seen or line.get("type") == "error":
                 events += self._line(line)
         if events:
             self._last_line_cut = False
@@ -112,6 +113,8 @@ class OpencodeReader:
     def _take(self, items: list[LineItem]) -> list[OutputEvent]:
         events: list[OutputEvent] = []
         for item in items:
+            if isinstance(item, LongLine):
+                self._texts.lose()
             if isinstance(item, NoiseSeen):
                 events.append(item)
             else:
@@ -125,7 +128,8 @@ class OpencodeReader:
             self._session = session
             events.append(SessionOpened(session))
         part = _object(line.get("part"))
-        self._seen.add(_text(part.get("id")))
+        self._seen[_text(part.get("id"))[:200]] = None
+        keep_newest(self._seen)
         match line.get("type"):
             case "step_start":
                 events.append(self._step_started())
@@ -180,9 +184,10 @@ class OpencodeReader:
         """How the attempt ended; never by the exit code alone."""
         stderr = _ANSI.sub("", stderr_tail).strip()
         self._end_is_lost = False
-        text = "\n".join(self._texts)
+        text = self._texts.text
         failure = self._failure(exit_code, signal, stderr, text)
-        return Verdict(text, failure, truncated=failure is None and self._reason == "length")
+        cut = self._reason == "length" or self._texts.cut
+        return Verdict(text, failure, truncated=failure is None and cut)
 
     def _failure(self, exit_code: int | None, signal: int | None, stderr: str, text: str) -> Failure | None:
         if self._runaway is not None:
@@ -218,7 +223,7 @@ class OpencodeReader:
         if self._last_line_cut:
             return Failure("The last part of opencode's output is missing, so its answer is lost.", stderr)
         if self._reason in ("stop", "length"):
-            if text or self._tools or self._reason == "length":
+            if text or self._tools or self._texts.cut or self._reason == "length":
                 # Work was done: a correction in the same session asks for the answer that is missing.
                 return None
             return Failure("The model answered with nothing at all.", stderr, transient=True)
