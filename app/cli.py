@@ -242,10 +242,11 @@ def _amount(count: int, noun: str) -> str:
     return f"{count or 'no'} {noun}{'' if count == 1 else 's'}"
 
 
-def _schema(_: argparse.Namespace) -> int:
+def _schema(options: argparse.Namespace) -> int:
     import resources
 
-    sys.stdout.write(resources.schema_file().read_text(encoding="utf-8"))
+    path = resources.settings_schema_file() if options.settings else resources.schema_file()
+    sys.stdout.write(path.read_text(encoding="utf-8"))
     return EXIT_OK
 
 

@@ -75,7 +75,10 @@ def parser() -> argparse.ArgumentParser:
     _add_places(doctor)
     doctor.add_argument("--json", action="store_true", help="print one JSON object a line")
 
-    commands.add_parser("schema", help="print the JSON Schema of workflow files")
+    schema = commands.add_parser("schema", help="print the JSON Schema of workflow files")
+    schema.add_argument(
+        "--settings", action="store_true", help="print that of files with settings (openloop.json) instead"
+    )
 
     agents = commands.add_parser("agents", help="list the agents that a workflow may use")
     agents.add_argument("workflow", nargs="?", type=Path, help="workflow file; default: the current folder's")

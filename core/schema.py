@@ -1,7 +1,8 @@
-"""The JSON Schema of workflow files, made from the models.
+"""The JSON Schemas of workflow files and of files with settings, made from the models.
 
-It describes the form of the file, which is wider than the models: agents as bare strings, groups mixed with
-strings, the singular keys of the older format. Descriptions are the docstrings below the models' fields.
+That of workflows describes the form of the file, which is wider than the models: agents as bare strings,
+groups mixed with strings, the singular keys of the older format. Descriptions are the docstrings below the
+models' fields.
 """
 
 from __future__ import annotations
@@ -10,14 +11,23 @@ import ast
 import copy
 import inspect
 import json
+import re
 from typing import Any
 
 from core import config
 from core.config import AgentEntry, AgentGroup, Budget, FanOutGroup, FanOutTask, OpencodeDefaults, Workflow
+from core.settings_keys import TOP_KEYS
 from core.workflow_layout import PHASE_KEYS, SINGULAR_KEYS
+from core.workflow_reading import NOTE_SIGNS
 
 SCHEMA_ID = "https://openloop.invalid/workflow.schema.json"
 """A name, not a place: the schema ships with OpenLoop and is printed by `openloop schema`."""
+SETTINGS_SCHEMA_ID = "https://openloop.invalid/settings.schema.json"
+_FOLDERS = {
+    "workdir": "Folder the agents work in, relative to this file; null: the current one.",
+    "log_dir": "Folder of the run folders, relative to this file; null: .openloop in the working folder.",
+}
+"""What differs from workflow files."""
 
 _MODELS = (Workflow, AgentGroup, FanOutGroup, AgentEntry, FanOutTask, Budget, OpencodeDefaults)
 
@@ -71,6 +81,32 @@ def workflow_schema() -> dict[str, Any]:
 def workflow_schema_text() -> str:
     """The schema as the text of `resources/workflow.schema.json`."""
     return json.dumps(workflow_schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+def settings_schema() -> dict[str, Any]:
+    """The schema of files with settings, as a JSON document. Stricter than OpenLoop, which warns of typos."""
+    workflow = workflow_schema()
+    properties = {key: workflow["properties"][key] for key in ("$schema", *TOP_KEYS)}
+    for key, description in _FOLDERS.items():
+        properties[key]["description"] = description
+    used = ("Budget", "MergeRule", "OpencodeDefaults")
+    notes = "^(" + "|".join(re.escape(sign) for sign in NOTE_SIGNS) + ")"
+    return {
+        "$schema": workflow["$schema"],
+        "$id": SETTINGS_SCHEMA_ID,
+        "title": "OpenLoop settings",
+        "description": "Settings of OpenLoop for a project or a user: openloop.json.",
+        "type": "object",
+        "properties": properties,
+        "patternProperties": {notes: True},
+        "additionalProperties": False,
+        "$defs": {name: workflow["$defs"][name] for name in used},
+    }
+
+
+def settings_schema_text() -> str:
+    """The schema as the text of `resources/settings.schema.json`."""
+    return json.dumps(settings_schema(), indent=2, ensure_ascii=False) + "\n"
 
 
 def _agent_name() -> dict[str, Any]:

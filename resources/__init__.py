@@ -1,4 +1,4 @@
-"""What ships with OpenLoop: example agents and workflows, icons, the JSON Schema of workflow files.
+"""What ships with OpenLoop: example agents and workflows, icons, JSON Schemas.
 
 The same in a checkout and installed: packages are always unpacked, so every path is a real file.
 """
@@ -32,3 +32,8 @@ def example_workflow(name: str = "audit") -> Path:
 def schema_file() -> Path:
     """The JSON Schema of workflow files; `core.schema` makes it."""
     return folder() / "workflow.schema.json"
+
+
+def settings_schema_file() -> Path:
+    """The JSON Schema of files with settings; `core.schema` makes it."""
+    return folder() / "settings.schema.json"
