@@ -31,6 +31,7 @@ from app.builder.workflow_view import WorkflowView
 from app.closing import Closing
 from app.document import NewStep, WorkflowDocument
 from app.file_actions import SUFFIXES, FileActions
+from app.left_overs import LeftOvers
 from app.notice_bar import Notice, NoticeAction, NoticeArea, Tone
 from app.problem_text import errors_of, place_in, problem_lines
 from app.recent_files import RecentFiles
@@ -99,6 +100,7 @@ class MainWindow(QMainWindow):
         self.right = RightSide(self.settings_panel, self._store, self)
         self.run = RunSession(controller, document, self)
         self.resuming = Resuming(self.right, self.run, document, self)
+        self.left_overs = LeftOvers(self.notices, self.resuming.open_run, self)
         self.trust = TrustQuestion(controller, self)
         self.status = StatusLine(self)
         self.status.show_backend(backend_text)
@@ -158,6 +160,7 @@ class MainWindow(QMainWindow):
     def _connect_parts(self) -> None:
         document, run = self.document, self.run
         run.starting.connect(self._starting)
+        run.starting.connect(self.left_overs.run_begins)
         run.refused.connect(self._refused)
         run.began.connect(self._begin_run)
         run.told.connect(self._show_events)
@@ -501,6 +504,7 @@ class MainWindow(QMainWindow):
         self._store.write()
         self.run.close()
         self.resuming.close()
+        self.left_overs.close()
         self.agents.source.close()
         event.accept()
         self.closed.emit()

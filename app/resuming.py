@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtWidgets import QMessageBox
 
 from app.document import WorkflowDocument
+from app.left_overs import orphan_line
+from app.question import Choice, ask
 from app.right_side import RightSide
 from app.run_session import RunSession
 from app.side import Side
@@ -17,11 +21,15 @@ from core.events import RunStatus
 from core.problems import UserFileError
 from core.run_folders import log_dir_of, workdir_of
 
+_MOST_SHOWN = 12
+"""Processes that a question has room for."""
+
 if TYPE_CHECKING:
     from app.run_view.run_view import RunView
     from app.runs.resume_form import ResumeForm
     from app.runs.run_reader import Reading, RunReader
     from app.runs.runs_page import RunsPage
+    from core.orphans import Orphan
 
 
 class Resuming(QObject):
@@ -43,10 +51,12 @@ class Resuming(QObject):
         self._page: RunsPage | None = None
         self._reader: RunReader | None = None
         """Reads the run that has just ended."""
+        self.question: QMessageBox | None = None
         right.run_view_built.connect(self._connect_view)
         right.runs_page_built.connect(self._connect_page)
         right.side_changed.connect(self._side_changed)
         run.running_changed.connect(self._running_changed)
+        run.orphans_asked.connect(self._ask_about_orphans)
 
     # --- the page of all runs --------------------------------------------------------------------------
 
@@ -99,6 +109,26 @@ class Resuming(QObject):
 
     def _blocked(self) -> str:
         return self.tr("A run goes on in this window. It has to end first.") if self._run.running else ""
+
+    @Slot(object)
+    def _ask_about_orphans(self, orphans: Sequence[Orphan]) -> None:
+        """Processes of the run's earlier life are alive: nothing goes on beside them, none is just ended."""
+        window = self._right.window()
+        end = Choice(self.tr("End them and go on"), lambda: self._run.end_orphans(True))
+        self.question = ask(
+            window,
+            self.tr("Processes of this run are still alive."),
+            "\n".join(orphan_line(orphan) for orphan in orphans[:_MOST_SHOWN]),
+            (end,),
+            self.tr("Leave them"),
+        )
+        # Asked once the dialog has passed on the choice, if one was made.
+        self.question.finished.connect(self._orphans_answered)
+
+    @Slot()
+    def _orphans_answered(self) -> None:
+        self.question = None
+        self._run.end_orphans(False)
 
     # --- the run that has just ended -------------------------------------------------------------------
 

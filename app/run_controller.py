@@ -42,7 +42,8 @@ class RunController(QObject):
     `refused(object)`: list[Problem] when a run could not begin; `planned(object, object)`: the RunPlan of a
     run that is about to begin, and the RecordedRun that it goes on with (None: it is new); `warned(object)`:
     list[Problem] that keep no run from going on; `trust_asked(object)`: the tuple[BroughtCommand, ...] of
-    files that the user must `allow` before anything is started; `trust_answered(bool)`: it is settled.
+    files that the user must `allow` before anything is started; `trust_answered(bool)`: it is settled;
+    `orphans_asked(object)`: the list[Orphan] of a run that goes on, which the user must let `end_orphans`.
     """
 
     events = Signal(object)
@@ -52,6 +53,7 @@ class RunController(QObject):
     warned = Signal(object)
     trust_asked = Signal(object)
     trust_answered = Signal(bool)
+    orphans_asked = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -61,6 +63,7 @@ class RunController(QObject):
         self._stop_wish: StopKind | None = None
         self._folder: Path | None = None
         self._trust: asyncio.Future[bool] | None = None
+        self._ending: asyncio.Future[bool] | None = None
         # The loop keeps only weak references to tasks.
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -95,6 +98,7 @@ class RunController(QObject):
         """Stop after the running agents, or now."""
         self._stop_wish = kind
         self.allow(False)
+        self.end_orphans(False)
         if self._engine is not None:
             self._engine.stop(kind)
 
@@ -127,6 +131,11 @@ class RunController(QObject):
         if self._trust is not None and not self._trust.done():
             self._trust.set_result(allowed)
 
+    def end_orphans(self, end: bool) -> None:
+        """Answer `orphans_asked`: end them and go on, or do neither."""
+        if self._ending is not None and not self._ending.done():
+            self._ending.set_result(end)
+
     def wait_for_workers(self) -> None:
         """Block until the pool is idle; for the end of the application, when no run goes on."""
         self._executor.wait()
@@ -138,6 +147,8 @@ class RunController(QObject):
 
         try:
             prepared, recorded = await self._executor.call(prepare)
+            if recorded is not None and not await self._is_alone(recorded.folder):
+                return
             if not await self._may_run(prepared):
                 return
             plan = prepared.plan
@@ -165,6 +176,34 @@ class RunController(QObject):
             self._engine = None
             self._running = False
             self.running_changed.emit(False)
+
+    async def _is_alone(self, folder: Path) -> bool:
+        """Whether nothing of the run's earlier life is alive any more: two agents at one task would fight."""
+        from core.orphans import end_orphans, find_orphans
+
+        orphans = await self._executor.call(partial(find_orphans, folder))
+        if not orphans:
+            return True
+        if self._stop_wish is not None:
+            return False
+        self._ending = asyncio.get_running_loop().create_future()
+        try:
+            self.orphans_asked.emit(orphans)
+            end = await self._ending
+        finally:
+            self._ending = None
+        left = await self._executor.call(partial(end_orphans, orphans)) if end else []
+        if left:
+            pids = ", ".join(str(pid) for pid in left)
+            self._refuse(
+                [
+                    Problem(
+                        f"Processes of the run could not be ended: {pids}.",
+                        suggestion="End them with the system's own means, then resume the run.",
+                    )
+                ]
+            )
+        return end and not left
 
     async def _may_run(self, prepared: PreparedRun) -> bool:
         """Whether the user allows the commands that the run's files bring, now or before."""

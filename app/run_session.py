@@ -30,7 +30,7 @@ class RunSession(QObject):
     Signals: `starting()`: Run or Resume was pressed; `refused(list[Problem])`: it could not begin;
     `began(RunProgress)`: another run, which may have a past; `told(list[Event])` after they were applied to
     `progress`; `ticked()` at most four times a second while a run goes on; `running_changed(bool)`;
-    `needs_user()`: a question, a pause, or the end.
+    `orphans_asked(list[Orphan])`: see `end_orphans`; `needs_user()`: a question, a pause, or the end.
     """
 
     starting = Signal()
@@ -39,6 +39,7 @@ class RunSession(QObject):
     told = Signal(object)
     ticked = Signal()
     running_changed = Signal(bool)
+    orphans_asked = Signal(object)
     needs_user = Signal()
 
     def __init__(
@@ -64,6 +65,8 @@ class RunSession(QObject):
         controller.running_changed.connect(self._change)
         controller.refused.connect(self.refused)
         controller.planned.connect(self._take_plan)
+        controller.orphans_asked.connect(self.orphans_asked)
+        controller.orphans_asked.connect(self.needs_user)
 
     @property
     def running(self) -> bool:
@@ -126,6 +129,10 @@ class RunSession(QObject):
     def proceed(self) -> None:
         """Go on with a paused run."""
         self._controller.proceed()
+
+    def end_orphans(self, end: bool) -> None:
+        """Answer `orphans_asked`: end the processes of a run's earlier life and go on, or do neither."""
+        self._controller.end_orphans(end)
 
     @Slot(bool)
     def _change(self, running: bool) -> None:

@@ -150,7 +150,7 @@ class StatusLine(QWidget):
     # --- what is shown ---------------------------------------------------------------------------------
 
     def show_progress(self, progress: RunProgress, now: float, held_up: int = 0) -> None:
-        """The run as it is; call it at most four times a second. `held_up`: turns that wait for a paused run."""
+        """The run as it is; at most four times a second. `held_up`: turns that wait for a paused run."""
         if progress.stopping is None:
             word = self.tr("Running")
         elif progress.stopping is StopKind.NOW:

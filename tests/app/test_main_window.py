@@ -65,6 +65,7 @@ class ScriptedController(QObject):
     warned = Signal(object)
     trust_asked = Signal(object)
     trust_answered = Signal(bool)
+    orphans_asked = Signal(object)
 
     def __init__(self) -> None:
         super().__init__()

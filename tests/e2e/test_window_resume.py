@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
 
+import core.orphans
 from app.runs.resume_form import ResumeForm
 from app.runs.wishes import Limit
 from app.side import Side
-from core.events import RunContinued, RunPaused, RunStarted, RunStatus, TurnStarted, TurnStatus
+from core.events import RunStarted, RunStatus, TurnStarted, TurnStatus
+from core.orphans import Orphan
+from core.processes import start_time
 from tests.e2e.desk import Desk, parallel, payload_rows, texts_in
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
 
 SUCCEEDED, FAILED, STOPPED = TurnStatus.SUCCEEDED, TurnStatus.FAILED, TurnStatus.STOPPED
+ROOT = Path(__file__).parents[2]
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 
 
@@ -199,151 +206,118 @@ def test_nothing_is_resumed_while_a_run_goes_on(desk: Desk) -> None:
     desk.until(page.detail.form.resume_button.isEnabled, "it can be resumed now, and never was")
 
 
-# --- a run that waits -----------------------------------------------------------------------------------
+# --- after an accident ----------------------------------------------------------------------------------
 
 
-def test_a_lost_provider_pauses_the_run_which_says_so_and_goes_on_when_told(desk: Desk) -> None:
-    """Pain 22: the quota is gone and the run marches on."""
-    lost = {"error": "The usage limit is reached.", "provider_wide": True, "first": 1}
-    desk.project.demo("asker", fail=lost)
-    desk.project.gated("worker")
-    desk.project.demo("queued")
-    desk.open_new(preparation_agents=[parallel("worker", "asker", "queued", max_parallel=2)])
-    calls: list[bool] = []
-    desk.window.run.needs_user.connect(lambda: calls.append(desk.controller.running))
-    desk.run()
-    pause = desk.run_view.pause
-    desk.until(pause.isVisible, "it never paused")
-    assert any(isinstance(event, RunPaused) for event in desk.events)
-    assert "The usage limit is reached." in pause.why.text()
-    desk.until(lambda: desk.window.status.light.text == "Paused", "the status line never said so")
-    assert desk.window.windowTitle().startswith("Paused:")
-    assert calls == [True]
-    desk.until(lambda: "1 agent at work may finish" in pause.title.text(), "who is at work is not told")
-    assert desk.tabs() == [
-        "worker, running",
-        "asker, waits for the run, which is paused",
-        "queued, waits for the run, which is paused",
-    ]
-    desk.project.open_gate("worker")
-    desk.until(lambda: desk.statuses()["worker"] is SUCCEEDED, "who is at work goes on")
-    assert desk.statuses()["queued"] is TurnStatus.WAITING, "nothing new starts"
-    desk.click(pause.resume_button)
+def cut_off(desk: Desk) -> Path:
+    """The folder of a run whose OpenLoop was killed while one agent of two was at work."""
+    desk.project.demo("quick", writes={"quick": 1})
+    desk.project.demo("slow", hang=True)
+    path = desk.project.workflow(
+        "cut", preparation_agents=[parallel("quick", "slow")], loop_agents=[], end_state_condition="True"
+    )
+    command = [sys.executable, str(ROOT / "main.py"), "run", str(path), "--json"]
+    openloop = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def journal() -> str:
+        files = list((desk.project.folder / ".openloop").glob("*/journal.jsonl"))
+        return files[0].read_text() if files else ""
+
+    desk.until(
+        lambda: "turn_finished" in journal() and journal().count("attempt_started") == 2,
+        "the agents never started",
+    )
+    openloop.kill()
+    openloop.wait()
+    desk.until_nothing_alive()
+    (file,) = (desk.project.folder / ".openloop").glob("*/journal.jsonl")
+    return file.parent
+
+
+def test_a_run_that_was_cut_off_is_offered_at_the_start_and_goes_on(desk: Desk) -> None:
+    """Pain 23: no checkpoint after 18 h."""
+    folder = cut_off(desk)
+    desk.window.left_overs.look()
+    desk.until(lambda: desk.window.notices.bar("cut off"), "it was never offered")
+    bar = desk.window.notices.bar("cut off")
+    assert bar is not None
+    assert "A run of cut was cut off" in bar.notice.text
+    assert "Preparation: slow" in bar.notice.text
+    desk.click(bar.buttons["Resume…"])
+    page = desk.window.right.runs_page
+    desk.until(lambda: page.current is not None and page.current.folder == folder, "it was never shown")
+    assert "cut off" in page.detail.facts.text()
+    desk.project.demo("slow", writes={"slow": 2})
+    desk.click(page.detail.form.resume_button)
+    desk.until(lambda: runs(desk), "it never went on")
     desk.until_ended()
-    assert any(isinstance(event, RunContinued) for event in desk.events)
-    assert desk.finished.status is RunStatus.COMPLETED
-    assert not pause.isVisible()
-    assert not desk.window.windowTitle().startswith("Paused:")
+    assert desk.finished.status is RunStatus.COMPLETED, desk.finished
+    assert (started(desk, "quick"), started(desk, "slow")) == (1, 2)
+    assert desk.statuses() == {"quick": SUCCEEDED, "slow": SUCCEEDED}
+    desk.window.left_overs.look()
+    desk.window.left_overs.close()
+    assert desk.window.notices.bar("cut off") is None
 
 
-def test_a_paused_run_can_be_stopped(desk: Desk) -> None:
-    desk.project.demo("asker", fail={"error": "Logged out.", "provider_wide": True})
-    desk.open_new(preparation_agents=["asker"])
-    desk.run()
-    desk.until(desk.run_view.pause.isVisible, "it never paused")
-    desk.click(desk.run_view.pause.stop_button)
-    desk.until_ended()
-    assert desk.finished.status is RunStatus.STOPPED
-    assert not desk.run_view.pause.isVisible()
-    until_offered(desk)
+@pytest.fixture
+def survivor(mark: str) -> Iterator[psutil.Process]:
+    """A process that nobody ends."""
+    # Not of what the desk counts: it is there on purpose.
+    others = {name: value for name, value in os.environ.items() if value != mark}
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], env=others)
+    yield psutil.Process(child.pid)
+    child.kill()
+    child.wait()
 
 
-# --- one agent ------------------------------------------------------------------------------------------
+def orphan_of(process: psutil.Process) -> Orphan:
+    started = start_time(process.pid)
+    assert started is not None
+    return Orphan(process.pid, started, "slow", "sleep", 0, ((process.pid, started),), frozenset())
 
 
-def open_tab_menu(desk: Desk, label: str) -> None:
-    tabs = desk.run_view.tabs
-    index = tabs.open_turns.index(desk.turn(label))
-    point = tabs.bar.tabRect(index).center()
-    event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, point, tabs.bar.mapToGlobal(point))
-    QApplication.sendEvent(tabs.bar, event)
+def test_processes_that_outlived_a_run_are_named_and_ended_only_when_told(
+    desk: Desk, survivor: psutil.Process, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pain 9: orphans and zombies."""
+    cut_off(desk)
+    monkeypatch.setattr(core.orphans, "find_orphans", lambda _: [orphan_of(survivor)])
+    desk.window.left_overs.look()
+    desk.until(lambda: desk.window.notices.bar("orphans"), "they were never named")
+    bar = desk.window.notices.bar("orphans")
+    assert bar is not None
+    assert bar.notice.lines == (f"slow: process {survivor.pid} (sleep)",)
+    assert survivor.is_running(), "nobody has been asked yet"
+    desk.click(bar.buttons["End them"])
+    desk.until(lambda: not is_alive(survivor), "it was never ended")
+    desk.until(lambda: "They are ended." in desk.window.notices.bar("orphans").label.text(), "nobody said so")
 
 
-def entries(desk: Desk) -> dict[str, bool]:
-    menu = QApplication.activePopupWidget()
-    assert menu is not None
-    found = {action.text(): action.isEnabled() for action in menu.actions()}
-    menu.close()
-    return found
+def is_alive(process: psutil.Process) -> bool:
+    return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
 
 
-def test_a_failed_agent_is_tried_again_while_its_group_goes_on(desk: Desk) -> None:
-    desk.project.demo("shaky", fail={"exit_code": 3, "first": 1})
-    desk.project.gated("worker")
-    desk.open_new(preparation_agents=[parallel("shaky", "worker", on_parallel_error="continue")])
-    desk.run()
-    desk.until(lambda: desk.statuses().get("shaky") is FAILED, "shaky never failed")
-    desk.open_tab("shaky")
-    open_tab_menu(desk, "shaky")
-    desk.choose("Try again")
-    desk.until(lambda: desk.statuses()["shaky"] is SUCCEEDED, "it never worked")
-    open_tab_menu(desk, "shaky")
-    assert entries(desk)["Try again (it succeeded, and its result counts)"] is False
-    desk.project.open_gate("worker")
-    desk.until_ended()
-    assert desk.finished.status is RunStatus.COMPLETED
+def test_no_run_goes_on_beside_processes_of_its_earlier_life(
+    desk: Desk, survivor: psutil.Process, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pain 10: "stopped" agents go on writing."""
+    stop_in_the_middle(desk)
+    form = until_offered(desk)
+    alive = [orphan_of(survivor)]
+    monkeypatch.setattr(core.orphans, "find_orphans", lambda _: alive if is_alive(survivor) else [])
+    desk.click(form.resume_button)
+    desk.until(lambda: desk.window.resuming.question is not None, "nobody was asked")
+    assert f"process {survivor.pid}" in desk.question().informativeText()
+    desk.answer("Leave them")
+    desk.until(lambda: not desk.controller.running, "it waits for ever")
+    assert is_alive(survivor)
+    assert len(runs(desk)) == 1, "it went on"
 
-
-def test_a_running_agent_is_ended_and_tried_again_by_a_key(desk: Desk) -> None:
-    """Pain 10: "stopped" agents go on writing: the first is gone before the second begins."""
-    desk.project.gated("worker")
-    desk.open_new(preparation_agents=["worker"])
-    desk.run()
-    desk.until_log_says(desk.open_tab("worker"), "worker waits at its gate.")
-    first = len(desk.alive())
-    desk.press(Qt.Key.Key_F6)
-    desk.until(lambda: desk.progress.turns[desk.turn("worker")].attempt == 2, "it never began again")
-    assert len(desk.alive()) <= first
-    desk.project.open_gate("worker")
-    desk.until_ended()
-    assert desk.finished.status is RunStatus.COMPLETED
-    assert desk.statuses() == {"worker": SUCCEEDED}
-
-
-def test_an_agent_is_stopped_by_a_key_and_a_refused_key_says_why(desk: Desk) -> None:
-    desk.project.gated("worker")
-    desk.project.demo("done")
-    desk.open_new(preparation_agents=[parallel("done", "worker", on_parallel_error="continue")])
-    desk.run()
-    desk.until(lambda: desk.statuses().get("done") is SUCCEEDED, "done never ended")
-    desk.open_tab("done")
-    desk.press(Qt.Key.Key_F6)
-    assert "it succeeded" in desk.window.status.said.text()
-    desk.open_tab("worker")
-    desk.press(Qt.Key.Key_F6, SHIFT)
-    desk.until_ended()
-    assert desk.statuses() == {"done": SUCCEEDED, "worker": STOPPED}
-
-
-# --- warnings -------------------------------------------------------------------------------------------
-
-
-def test_a_silent_agent_is_named_in_a_warning_and_its_tab_is_marked(desk: Desk) -> None:
-    """Pain 14: a quiet but working agent is killed as stalled: silence is only shown."""
-    desk.project.gated("worker")
-    desk.open_new(preparation_agents=["worker"], agent_idle_warning=0.2)
-    desk.run()
-    notes = desk.run_view.notes
-    desk.until(notes.isVisible, "no warning came")
-    assert "worker" in notes.text.text()
-    desk.until(lambda: desk.tabs() == ["worker, running, 1 warning"], f"the tab is not marked: {desk.tabs()}")
-    desk.click(notes.show_button)
-    assert not notes.isVisible()
-    assert desk.run_view.tabs.current_turn == desk.turn("worker")
-    desk.project.open_gate("worker")
+    desk.project.open_gate("slow")
+    desk.click(until_offered(desk).resume_button)
+    desk.until(lambda: desk.window.resuming.question is not None, "nobody was asked")
+    desk.answer("End them and go on")
+    desk.until(lambda: len(runs(desk)) == 2, "it never went on")
+    assert not is_alive(survivor)
     desk.until_ended()
     assert desk.finished.status is RunStatus.COMPLETED
-    assert "1 warning" in desk.run_view.banner.facts.text()
-
-
-def test_most_of_the_budget_used_is_a_warning_and_a_sign(desk: Desk) -> None:
-    desk.project.demo("payer", cost_usd=0.45)
-    desk.project.gated("worker")
-    desk.open_new(preparation_agents=["payer", "worker"], budget={"max_cost_usd": 0.5})
-    desk.run()
-    desk.until(desk.run_view.notes.isVisible, "no warning came")
-    assert "$0.45" in desk.run_view.notes.text.text()
-    desk.until(lambda: desk.window.status.budget.warns, "the status line does not warn")
-    assert desk.window.status.cost.text() == "$0.45 of $0.50"
-    desk.project.open_gate("worker")
-    desk.until_ended()
