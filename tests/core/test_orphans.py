@@ -19,7 +19,7 @@ from core.journal import JOURNAL_NAME, Journal, read_journal
 from core.open_runs import RunLock
 from core.orphans import SUPERVISOR_LABEL, Orphan, end_orphans, find_orphans, orphan_words
 from core.process_tree import MARK, SUPERVISOR_MARK
-from core.processes import start_time
+from core.processes import Relative, run_token, start_time
 from tests.core.run_support import Workshop, alive_agents
 
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="kills a guard and a supervisor by name")
@@ -159,6 +159,34 @@ def test_a_supervisor_that_something_froze_is_an_orphan_too(shop: Workshop) -> N
     assert end_orphans(orphans) == []
     assert alive_agents(shop.folder) == []
     assert [start_time(process.pid) for process in run.helpers] == [None, None]
+
+
+def test_a_supervisor_that_is_at_work_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It ends its agent no sooner than somebody waits for it."""
+    folder = recorded(tmp_path / "run", 0, 0.0)
+    token = run_token(folder) + "0123456789ab"
+    with subprocess.Popen(
+        [sys.executable, "-c", "input()"],
+        stdin=subprocess.PIPE,
+        env={**os.environ, MARK: f"{token}.loop/1/0/0#1"},
+    ) as agent:
+        ending = "import os, sys; sys.stdin.read(); os.kill(int(sys.argv[1]), 9)"
+        with subprocess.Popen(
+            [sys.executable, "-c", ending, str(agent.pid)],
+            stdin=subprocess.PIPE,
+            env={**os.environ, MARK: token + SUPERVISOR_MARK},
+        ) as supervisor:
+            wait = Relative.wait_for_end
+
+            def wait_for_it(entry: Relative, timeout: float) -> None:
+                assert entry.pid == supervisor.pid
+                assert supervisor.stdin is not None
+                supervisor.stdin.close()
+                wait(entry, timeout)
+
+            monkeypatch.setattr(Relative, "wait_for_end", wait_for_it)
+            assert find_orphans(folder) == []
+            assert start_time(agent.pid) is None
 
 
 # --- nobody else ----------------------------------------------------------------------------------------
