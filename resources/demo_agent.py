@@ -10,7 +10,7 @@ the same agent with the same state always says the same.
 
 The environment variable OPENLOOP_DEMO_SPEED multiplies every pause: 0 does not wait at all, 2 takes twice as
 long. Exit code 75 means a failure that may pass (EX_TEMPFAIL), 77 one of all agents of the provider
-(EX_NOPERM).
+(EX_NOPERM), 76 a start that lost a race and did not begin to work.
 """
 
 from __future__ import annotations
@@ -432,6 +432,8 @@ def perform(agent: dict, prompt: str, output: Output, memory: Memory, *, correct
         leave_child(demo["leave_child"], agent["turn_folder"])
     if demo["hang_silent"]:
         hang()
+    if failing is not None and failing["before_work"]:
+        raise SystemExit(76)
     if failing is not None and failing["silent"]:
         fail(output, failing)
 

@@ -33,7 +33,7 @@ from core.backends.base import (
     TurnOrder,
     Verdict,
 )
-from core.backends.ndjson import JsonLines, LineItem
+from core.backends.ndjson import JsonLines, LineItem, LongLine
 from core.findings import did_you_mean
 from core.health import Finding, FindingStatus
 from core.json_types import JsonObject, JsonValue
@@ -45,6 +45,8 @@ TEMPORARY_FAILURE = 75
 """The exit code that means a failure that may pass (EX_TEMPFAIL of sysexits.h)."""
 PROVIDER_WIDE_FAILURE = 77
 """The exit code that means that no agent may use the provider any more (EX_NOPERM)."""
+LOST_START = 76
+"""The exit code that means that it had not begun to work (EX_PROTOCOL)."""
 _LONGEST_ARGUMENT = 24_000
 """Characters; a whole command line of Windows may have 32,767."""
 
@@ -81,6 +83,8 @@ class DemoFailure(_Orders):
     """Only the first so many attempts of a turn fail."""
     silent: bool = False
     """Fail before any output."""
+    before_work: bool = False
+    """Fail before any output with exit code 76, as a start that lost a race: made again for free."""
     after_steps: int = Field(default=0, ge=0)
     """Fail only when so many steps have ended and told what they used; at the latest after the last one,
     which has the answer."""
@@ -248,6 +252,7 @@ class DemoReader:
     def __init__(self) -> None:
         self._lines = JsonLines()
         self._text = ""
+        self._cut = False
         self._stop_reason: str | None = None
         self._error: ErrorReported | None = None
 
@@ -267,7 +272,7 @@ class DemoReader:
     def judge(self, exit_code: int | None, signal: int | None, stderr_tail: str) -> Verdict:
         """The error that it reported, else its exit code, else whether its last step really ended."""
         failure = self._failure(exit_code, signal, stderr_tail.strip())
-        return Verdict(self._text, failure, truncated=self._stop_reason == "length")
+        return Verdict(self._text, failure, truncated=self._cut or self._stop_reason == "length")
 
     def _failure(self, exit_code: int | None, signal: int | None, stderr_tail: str) -> Failure | None:
         if self._error is not None:
@@ -285,7 +290,8 @@ class DemoReader:
             return Failure(
                 f"The demo agent failed with exit code {exit_code}.",
                 stderr_tail,
-                transient=exit_code == TEMPORARY_FAILURE,
+                transient=exit_code in (TEMPORARY_FAILURE, LOST_START),
+                before_work=exit_code == LOST_START,
                 provider_wide=exit_code == PROVIDER_WIDE_FAILURE,
             )
         if self._stop_reason in (None, "tool-calls"):
@@ -293,7 +299,12 @@ class DemoReader:
         return None
 
     def _events(self, items: Sequence[LineItem]) -> list[OutputEvent]:
-        return [item if isinstance(item, NoiseSeen) else self._event(item) for item in items]
+        events: list[OutputEvent] = []
+        for item in items:
+            if isinstance(item, LongLine):
+                self._text, self._cut = "", True
+            events.append(item if isinstance(item, NoiseSeen) else self._event(item))
+        return events
 
     def _event(self, line: JsonObject) -> OutputEvent:
         read = _READERS.get(str(line.get("type")))
@@ -302,7 +313,7 @@ class DemoReader:
         event = read(line)
         match event:
             case TextSaid(text):
-                self._text = text
+                self._text, self._cut = text, False
             case StepStarted():
                 self._stop_reason = None
             case StepFinished(reason):
@@ -381,9 +392,9 @@ class DemoBackend:
     def examine(self, workdir: Path) -> list[Finding]:
         """Whether the demo agent is where it belongs; it needs nothing but this Python."""
         if _program().is_file():
-            return [Finding("demo agents", FindingStatus.OK, "They need no account, no key and no network.")]
+            return [Finding("demo", FindingStatus.OK, "Demo agents need no account, no key and no network.")]
         message = f"{_program()} is missing, so the examples cannot run."
-        return [Finding("demo agents", FindingStatus.ERROR, message, "Install OpenLoop again.", absent=True)]
+        return [Finding("demo", FindingStatus.ERROR, message, "Install OpenLoop again.", absent=True)]
 
     def check(self, orders: Sequence[TurnOrder]) -> list[Problem]:
         """Every wrong key or value under `demo:`, once for each agent."""

@@ -306,6 +306,15 @@ def test_a_failure_can_come_before_any_output(tmp_path: Path) -> None:
     assert attempt.verdict.failure.detail == "no such model"
 
 
+def test_a_start_that_lost_a_race_had_not_begun_to_work(tmp_path: Path) -> None:
+    """Pain 7: what free restarts are tried with."""
+    attempt = run(agent(fail={"before_work": True}), tmp_path)
+    assert (attempt.exit_code, attempt.stdout) == (76, b"")
+    assert attempt.verdict.failure is not None
+    assert attempt.verdict.failure.before_work
+    assert attempt.verdict.failure.transient
+
+
 def test_an_error_event_is_a_failure_even_with_exit_code_0(tmp_path: Path) -> None:
     order_ = {"exit_code": 0, "error": "The provider is overloaded.", "transient": True}
     attempt = run(agent(fail=order_), tmp_path)
@@ -351,7 +360,7 @@ def test_a_provider_wide_failure_is_not_transient_and_passes_after_its_first_att
 @pytest.mark.parametrize(("after", "steps"), [(0, 0), (1, 1), (3, 3), (9, 4)])
 def test_a_failed_attempt_has_told_what_its_steps_used(tmp_path: Path, after: int, steps: int) -> None:
     """Pain 24: failed attempts cost, too."""
-    failing = {"exit_code": 3, "after_steps": after}
+    failing: JsonValue = {"exit_code": 3, "after_steps": after}
     attempt = run(agent(steps=4, cost_usd=0.4, fail=failing), tmp_path)
     assert attempt.exit_code == 3
     used = total_usage(attempt)

@@ -13,10 +13,13 @@ from pathlib import Path
 
 import pytest
 
+from core import turn_loop
 from core.agent import AgentDefinition
 from core.backends.base import Backend, Failure, NoiseSeen, StepFinished, TextSaid, TurnOrder
 from core.backends.registry import backend, backend_names
+from core.events import AttemptKind, AttemptStarted, RetryScheduled
 from core.prompts import build_prompt, shared_state
+from tests.core.run_support import Workshop, run_plan
 
 INSTALLED = ("opencode", "claude", "codex", "gemini")
 LIMIT = "You've hit your usage limit. Try again at 3:29 PM."
@@ -218,3 +221,35 @@ def test_a_start_that_lost_the_database_costs_no_attempt(name: str, stderr: str,
     begun = failure(name, order, answer(name, "x")[:60], 1, stderr)
     assert begun is not None
     assert not begun.before_work
+
+
+# --- in a run ------------------------------------------------------------------------------------------
+
+
+def test_a_run_makes_a_lost_start_again_for_free_but_not_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pain 7: no `retries` are needed for it, and none are used up."""
+    monkeypatch.setattr(turn_loop, "RESTART_PAUSE", 0.01)
+    shop = Workshop(tmp_path)
+    shop.agent("late", writes={"x": 1}, fail={"before_work": True, "first": 3})
+    run = shop.run({"preparation_agents": ["late"], "retries": 0})
+    assert run.reason == "completed"
+    assert len(run.of(AttemptStarted)) == 4
+    shop.agent("never", fail={"before_work": True})
+    run = shop.run({"preparation_agents": ["never"], "retries": 0})
+    assert run.reason == "agent_error:never"
+    assert len(run.of(AttemptStarted)) == 4
+
+
+@pytest.mark.parametrize("exit_code", [0, 1])
+def test_a_run_neither_corrects_nor_retries_a_notice(tmp_path: Path, exit_code: int) -> None:
+    """Pain 28: one attempt, whatever the workflow allows; the message says when the limit resets."""
+    shop = Workshop(tmp_path)
+    program = f"import sys; print({LIMIT!r}); sys.exit({exit_code})"
+    shop.command("wrapper", sys.executable, "-I", "-S", "-c", program)
+    plan = shop.plan({"preparation_agents": ["wrapper"], "retries": 3, "on_missing_state": "continue"})
+    run = run_plan(replace(plan, pause_on_provider_failure=False))
+    assert [event.kind for event in run.of(AttemptStarted)] == [AttemptKind.FIRST]
+    assert run.of(RetryScheduled) == []
+    assert "resets at 3:29 PM" in run.turn("wrapper").message
