@@ -39,11 +39,11 @@ def summary(errors: int, warnings: int) -> str:
     """The last line: whether anything is in the way."""
     if errors:
         words = "1 thing is in the way of runs" if errors == 1 else f"{errors} things are in the way of runs"
+        more = "1 more is worth knowing" if warnings == 1 else f"{warnings} more are worth knowing"
     else:
         words = "Nothing is in the way of runs"
-    if warnings:
-        words += "; 1 more is worth knowing" if warnings == 1 else f"; {warnings} more are worth knowing"
-    return f"{words}."
+        more = "1 thing is worth knowing" if warnings == 1 else f"{warnings} things are worth knowing"
+    return f"{words}; {more}." if warnings else f"{words}."
 
 
 def _wrapped(text: str, head: str, indent: str, width: int | None) -> list[str]:

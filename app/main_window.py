@@ -29,6 +29,7 @@ from app.builder.agent_pool import AgentPool
 from app.builder.settings_panel import SettingsPanel
 from app.builder.workflow_view import WorkflowView
 from app.closing import Closing
+from app.doctor.opening import Doctor
 from app.document import NewStep, WorkflowDocument
 from app.file_actions import SUFFIXES, FileActions
 from app.left_overs import LeftOvers
@@ -102,6 +103,8 @@ class MainWindow(QMainWindow):
         self.resuming = Resuming(self.right, self.run, document, self)
         self.left_overs = LeftOvers(self.notices, self.resuming.open_run, self)
         self.trust = TrustQuestion(controller, self)
+        self.doctor = Doctor(document, self)
+        self.closed.connect(self.doctor.close)
         self.status = StatusLine(self)
         self.status.show_backend(backend_text)
         self._arrange()
@@ -218,6 +221,7 @@ class MainWindow(QMainWindow):
         ):
             action.triggered.connect(do)
         actions.schemes.triggered.connect(self._choose_scheme)
+        actions.check_computer.triggered.connect(self.doctor.open)
         actions.about.triggered.connect(self._about)
 
     def _restore(self) -> None:

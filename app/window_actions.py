@@ -55,6 +55,7 @@ class WindowActions(QObject):
         self.zoom_in = make(self.tr("Log text &larger"), None, key.ZoomIn)
         self.zoom_out = make(self.tr("Log text s&maller"), None, key.ZoomOut)
         self.zoom_normal = make(self.tr("Log text n&ormal"), None, "Ctrl+0")
+        self.check_computer = make(self.tr("&Check this computer"), "circle-check", None)
         self.about = make(self.tr("&About OpenLoop"), "info", None)
         self.about.setMenuRole(QAction.MenuRole.AboutRole)
         self.schemes = QActionGroup(self)
@@ -111,7 +112,7 @@ class WindowActions(QObject):
         view_menu.addActions([self.zoom_in, self.zoom_out, self.zoom_normal])
         view_menu.addSeparator()
         view_menu.addActions(self.schemes.actions())
-        bar.addMenu(self.tr("&Help")).addAction(self.about)
+        bar.addMenu(self.tr("&Help")).addActions([self.check_computer, self.about])
 
     def _fill_examples(self, menu: QMenu) -> None:
         for path in resources.example_workflows():

@@ -215,7 +215,10 @@ def _log_folder(needs: RunNeeds) -> Iterable[Finding]:
 
 
 def _workflow(needs: RunNeeds) -> Iterator[Finding]:
-    yield from (_as_finding("workflow", problem) for problem in needs.workflow)
+    for problem in needs.workflow:
+        # The finding about the working folder says it already.
+        if problem.place != "workdir" or needs.workdir.is_dir():
+            yield _as_finding("workflow", problem)
     if needs.orders:
         count = needs.turns
         agents = "one agent" if count == 1 else f"{count} agents"
