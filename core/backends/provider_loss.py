@@ -1,8 +1,8 @@
 """What no agent can do anything about: the provider's limit, credit or login is gone, for all turns alike.
 
 CLIs tell it in many ways: with a status, a word, a sentence, and some as if it were the agent's answer. What
-comes and goes by itself (a rate limit per minute, an overload) is no loss: it is retried. A refused key is one,
-always: agents bring no keys of their own, all of them use the one login of their CLI.
+comes and goes by itself (a rate limit per minute, an overload) is no loss: it is retried. A refused key is
+always one: agents bring no keys of their own, all of them use the one login of their CLI.
 """
 
 from __future__ import annotations
