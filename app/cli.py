@@ -145,7 +145,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _resume(options: argparse.Namespace) -> int:
-    from app.headless import resume_headless
+    from app.headless_resume import resume_headless
     from core.state import MergeRule
 
     overrides = _overrides(options)
@@ -155,7 +155,13 @@ def _resume(options: argparse.Namespace) -> int:
             _complain(f"openloop: --merge {text}: write PATH=RULE; the rules are {', '.join(MergeRule)}.")
             return EXIT_USAGE
         overrides = replace(overrides, merge={**overrides.merge, path: MergeRule(rule)})
-    return resume_headless(options.run, overrides, trust=options.trust, as_json=options.json)
+    return resume_headless(
+        options.run,
+        overrides,
+        trust=options.trust,
+        ends_orphans=options.end_orphans,
+        as_json=options.json,
+    )
 
 
 def _runs(options: argparse.Namespace) -> int:

@@ -51,6 +51,11 @@ def parser() -> argparse.ArgumentParser:
         metavar="PATH=RULE",
         help="merge rule for a path from now on, such as payload.score=max; may be given more than once",
     )
+    resume.add_argument(
+        "--end-orphans",
+        action="store_true",
+        help="end processes of the run that outlived OpenLoop, without asking",
+    )
     _add_output(resume)
 
     runs = commands.add_parser("runs", help="list the runs of a folder, and where each would go on")

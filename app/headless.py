@@ -19,15 +19,11 @@ from core.check import check_path
 from core.engine import Engine, RunRefused
 from core.events import Event, RunFinished, RunStatus, StopKind
 from core.executor import ThreadExecutor
-from core.journal import JOURNAL_NAME
-from core.open_runs import cut_off_runs
 from core.plan import RunPlan
 from core.planning import RunOverrides
 from core.preparing import PreparedRun, prepare_run
 from core.problems import Problem, Severity, UserFileError
-from core.recorded_run import RecordedRun, RunUnreadable, read_run
-from core.resuming import prepare_resume
-from core.run_folders import DEFAULT_LOG_FOLDER
+from core.recorded_run import RecordedRun
 from core.workflow_file import load_workflow
 
 SPARE_THREADS = 4
@@ -69,45 +65,13 @@ def run_headless(
         # The first thing that is wrong was enough to give up; the user wants to know all of them.
         known = check_path(path, backend_names(), overrides.workdir)
         errors_known = any(problem.severity is Severity.ERROR for problem in known)
-        return _refuse(known if errors_known else [*known, *error.problems])
-    _warn((*file.warnings, *prepared.warnings))
-    return _go(prepared, None, trust=trust, as_json=as_json)
+        return refuse(known if errors_known else [*known, *error.problems])
+    warn((*file.warnings, *prepared.warnings))
+    return go(prepared, None, trust=trust, as_json=as_json)
 
 
-def resume_headless(
-    run: Path, overrides: RunOverrides | None = None, *, trust: bool = False, as_json: bool = False
-) -> int:
-    """Go on with a run, named by its folder or by its id. Gives the exit code (app.cli, EXIT_*)."""
-    overrides = overrides or RunOverrides()
-    try:
-        recorded = read_run(find_run(run, overrides))
-        _ask_about_orphans(recorded)
-        prepared = prepare_resume(recorded, overrides, known_backends=backend_names())
-    except RunUnreadable as error:
-        return _refuse([error.problem])
-    except UserFileError as error:
-        return _refuse(error.problems)
-    _warn(prepared.warnings)
-    return _go(prepared, recorded, trust=trust, as_json=as_json)
-
-
-def find_run(run: Path, overrides: RunOverrides) -> Path:
-    """The folder of a run: as it stands, else by its id in the log folder of the working folder."""
-    if (run / JOURNAL_NAME).is_file() or run.name != str(run):
-        return run
-    workdir = overrides.workdir or Path.cwd()
-    here = (overrides.log_dir or workdir / DEFAULT_LOG_FOLDER) / run.name
-    if here.is_dir():
-        return here
-    # A run that was cut off is known by name wherever its folder is.
-    return next((folder for folder in cut_off_runs() if folder.name == run.name), here)
-
-
-def _ask_about_orphans(run: RecordedRun) -> None:
-    """End what is left of the run's earlier life, if whoever sits at the terminal agrees."""
-
-
-def _go(prepared: PreparedRun, recorded: RecordedRun | None, *, trust: bool, as_json: bool) -> int:
+def go(prepared: PreparedRun, recorded: RecordedRun | None, *, trust: bool, as_json: bool) -> int:
+    """Run what was prepared, to its end, if its commands are allowed. Gives the exit code."""
     if not may_run(prepared, trust=trust, workflow=prepared.plan.workflow_name):
         return 2
     # Nobody is there to be asked, or to press Resume.
@@ -122,7 +86,7 @@ def _go(prepared: PreparedRun, recorded: RecordedRun | None, *, trust: bool, as_
     try:
         ended = asyncio.run(_run(plan, display, recorded))
     except RunRefused as refusal:
-        return _refuse(refusal.problems)
+        return refuse(refusal.problems)
     if ended.finished.status is not RunStatus.COMPLETED and not as_json:
         sys.stderr.write(f"{one_line(resume_words(ended.folder, ended.finished))}\n")
     return _exit_code(ended.finished, ended.interrupted)
@@ -135,7 +99,8 @@ class _Ended:
     interrupted: bool
 
 
-def _warn(warnings: Sequence[Problem]) -> None:
+def warn(warnings: Sequence[Problem]) -> None:
+    """Say what is odd."""
     for warning in warnings:
         sys.stderr.write(f"warning: {one_line(warning.text())}\n")
 
@@ -154,7 +119,8 @@ def _display(plan: RunPlan, as_json: bool) -> Display:
     return PlainLines(sys.stdout)
 
 
-def _refuse(problems: Sequence[Problem]) -> int:
+def refuse(problems: Sequence[Problem]) -> int:
+    """Say why nothing was started. Gives the exit code."""
     for problem in problems:
         sys.stderr.write(f"{problem.severity.value}: {one_line(problem.text())}\n")
     sys.stderr.write("Nothing was started.\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -43,6 +44,7 @@ class JsonLines:
 
     def __init__(self, out: BinaryIO) -> None:
         self._out = out
+        self._for_eyes = out.isatty()
 
     def recall(self, events: Sequence[Event]) -> None:
         pass
@@ -50,11 +52,17 @@ class JsonLines:
     def show(self, events: Sequence[Event]) -> None:
         for event in events:
             if not isinstance(event, StateChanged):
-                self._out.write(orjson.dumps(event, option=orjson.OPT_APPEND_NEWLINE))
+                line = orjson.dumps(event, option=orjson.OPT_APPEND_NEWLINE)
+                # What steers a terminal or turns text around is written as what it is; the JSON is the same.
+                self._out.write(_plain_ascii(line) if self._for_eyes else line)
         self._out.flush()
 
     def close(self) -> None:
         self._out.flush()
+
+
+def _plain_ascii(line: bytes) -> bytes:
+    return json.dumps(json.loads(line)).encode("ascii") + b"\n"
 
 
 class PlainLines:
