@@ -40,13 +40,35 @@ def find_program(name: str, search_path: str | None, cwd: Path) -> str:
         if found is None:
             raise ProgramNotFound(name, path if path.exists() else None)
         return found
-    # `which` puts the endings of PATHEXT behind a name; asked for `.exe` first, it skips every shim.
-    names = (f"{name}.exe", f"{name}.com", name) if sys.platform == "win32" else (name,)
-    for candidate in names:
-        found = shutil.which(candidate, path=search_path)
-        if found is not None:
-            return str(Path(found).absolute())
-    raise ProgramNotFound(name)
+    if sys.platform == "win32":
+        searched = search_path if search_path is not None else os.environ.get("PATH", "")
+        program = windows_program(name, searched, os.environ.get("PATHEXT", ""))
+        found = str(program) if program is not None else None
+    else:
+        found = shutil.which(name, path=search_path)
+    if found is None:
+        raise ProgramNotFound(name)
+    return str(Path(found).absolute())
+
+
+def windows_program(name: str, search_path: str, endings: str) -> Path | None:
+    """The file that a plain name means on Windows: in the folders of PATH alone, executables before shims.
+
+    `shutil.which` looks into the current folder first, as Windows does: a project could bring a program of
+    its own under the name of an agent CLI. `endings`: PATHEXT.
+    """
+    folders = [Path(folder.strip('"')) for folder in search_path.split(";") if folder.strip()]
+    known = [ending for ending in endings.lower().split(";") if ending] or [".com", ".exe", ".bat", ".cmd"]
+    has_ending = Path(name).suffix.lower() in known
+    for tried in ([".exe", ".com"], known):
+        names = [name] if has_ending else [name + ending for ending in tried]
+        for folder in folders:
+            if not folder.is_absolute():
+                continue  # the current folder again, by another name
+            for candidate in names:
+                if (folder / candidate).is_file():
+                    return folder / candidate
+    return None
 
 
 def shell_command(text: str) -> tuple[str, ...]:

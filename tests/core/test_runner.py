@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from core.processes import ProgramNotFound, find_program, is_running
+from core.processes import ProgramNotFound, find_program, is_running, windows_program
 from core.runner import FileTail, Process, ProcessExit, ProcessSpec, StartError, Supervisor, SupervisorLost
 
 BAD_CHILDREN = Path(__file__).parent / "bad_children"
@@ -577,3 +577,22 @@ def test_a_tail_reads_what_is_new_and_waits_for_a_file_to_appear(tmp_path: Path)
         assert tail.read() == b"!"
     with FileTail(path, offset=4) as later:
         assert later.read() == b"two!"
+
+
+def test_windows_programs_are_looked_for_in_path_alone_and_executables_before_shims(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pain 11; and a project cannot bring an agent CLI of its own."""
+    project, shims, programs = (tmp_path / name for name in ("project", "shims", "programs"))
+    for folder in (project, shims, programs):
+        folder.mkdir()
+    (project / "agent.exe").touch()
+    (shims / "agent.cmd").touch()
+    monkeypatch.chdir(project)
+    search = f'{shims};"{programs}";.;'
+    endings = ".COM;.EXE;.BAT;.CMD"
+    assert windows_program("agent", search, endings) == shims / "agent.cmd"
+    (programs / "agent.exe").touch()
+    assert windows_program("agent", search, endings) == programs / "agent.exe"
+    assert windows_program("agent.cmd", search, endings) == shims / "agent.cmd"
+    assert windows_program("other", search, endings) is None
