@@ -224,7 +224,7 @@ class Backend(Protocol):
 
     def untold_output(self, order: TurnOrder, reader: OutputReader) -> Sequence[OutputEvent]:
         """What an attempt that has ended did not print, but the CLI keeps in its session: a lost end, what
-        subagents used. `reader` has read the attempt and takes this in; judge it after, or again.
+        subagents used. `reader` has read the attempt to its end and takes this in, so judge it after.
 
         `order.session` is the attempt's session. Empty at once in the usual case; else blocking for some
         seconds, as it may run the CLI. Never raises for what the CLI does not tell.

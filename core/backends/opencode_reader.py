@@ -72,7 +72,6 @@ class OpencodeReader:
         self._printed = False
         self._last_line_cut = False
         self._seen: dict[str, None] = {}
-        self._end_is_lost = False
         self._runaway: Failure | None = None
 
     @property
@@ -82,8 +81,10 @@ class OpencodeReader:
 
     @property
     def end_is_lost(self) -> bool:
-        """Whether `judge` found that the process ended well, but not its output."""
-        return self._end_is_lost
+        """Whether the output of a process that has ended breaks off without a reason."""
+        if not self._session or self._error is not None or self._runaway is not None:
+            return False
+        return self._last_line_cut or self._reason in (None, "tool-calls")
 
     def recover(self, lines: Sequence[JsonObject]) -> list[OutputEvent]:
         """What lines that opencode did not print, but kept of its session, say: those not read before."""
@@ -183,7 +184,6 @@ class OpencodeReader:
     def judge(self, exit_code: int | None, signal: int | None, stderr_tail: str) -> Verdict:
         """How the attempt ended; never by the exit code alone."""
         stderr = _ANSI.sub("", stderr_tail).strip()
-        self._end_is_lost = False
         text = self._texts.text
         failure = self._failure(exit_code, signal, stderr, text)
         cut = self._reason == "length" or self._texts.cut
@@ -218,8 +218,6 @@ class OpencodeReader:
     def _broken_end(self, stderr: str, text: str) -> Failure | None:
         """What is wrong with an attempt that says it went well."""
         rejected = _REJECTED.findall(stderr)
-        if self._last_line_cut or (self._reason in (None, "tool-calls") and not rejected):
-            self._end_is_lost = bool(self._session)
         if self._last_line_cut:
             return Failure("The last part of opencode's output is missing, so its answer is lost.", stderr)
         if self._reason in ("stop", "length"):

@@ -74,7 +74,6 @@ def test_only_what_was_not_printed_is_taken_from_the_session(order: TurnOrder) -
     reader = backend.reader(order)
     events = [*reader.feed(printed(1, 2) + printed(4)[:40]), *reader.finish()]
     assert isinstance(events[0], SessionOpened)
-    assert reader.judge(0, None, "").failure is not None
     fetched = backend.untold_output(order, reader)
     assert list(fetched) == [
         TextSaid("It is done."),
@@ -94,11 +93,12 @@ def test_a_whole_output_is_not_looked_up(order: TurnOrder) -> None:
     reader.finish()
     assert reader.judge(0, None, "").failure is None
     assert list(backend.untold_output(order, reader)) == []
-    # What was ended or reports an error has no lost end either.
-    cut = backend.reader(order)
-    cut.feed(printed(1))
-    assert cut.judge(None, 9, "").failure is not None
-    assert list(backend.untold_output(order, cut)) == []
+    # What reports an error has no lost end either.
+    failed = backend.reader(order)
+    failed.feed(
+        printed(1) + json.dumps({"type": "error", "sessionID": SESSION, "error": {}}).encode() + b"\n"
+    )
+    assert list(backend.untold_output(order, failed)) == []
     assert not (order.workdir / "asked").exists()
 
 
