@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Collection
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from core.agent import AgentDefinition, AgentLibrary
 from core.config import AgentGroup, FanOutGroup, FanOutTask, Group, Workflow, WorkflowFile
 from core.findings import Finding, did_you_mean, to_problems
 from core.jsonc import JsonPath, parse_jsonc, read_text
-from core.merge import merge_rule_problem
+from core.merge import merge_rule_problem, payload_path_problem
 from core.problems import Problem, Severity, UserFileError
 from core.run_folders import library_of, workdir_of
 from core.state import PHASES, MergeRule, Phase
@@ -20,6 +21,8 @@ from core.workflow_layout import PHASE_KEYS, file_path
 from core.workflow_reading import inspect_workflow
 
 _MANY_RETRIES = 20
+_LONGEST_CONDITION = 1_000
+"""Characters; longer ones are refused as they are."""
 _SMALL_PROMPT = 4_000
 """Bytes; what agents are told about the workflow alone comes near this."""
 
@@ -207,12 +210,16 @@ class _Check:
         self._agent(group.agent, path, has_own_backend=False)
         if (group.tasks is None) == (group.tasks_from is None):
             self._error(path, "A fan-out group has exactly one of tasks and tasks_from.")
+        for key, place in (("tasks_from", group.tasks_from), ("collect_into", group.collect_into)):
+            problem = payload_path_problem(key, place) if place is not None else None
+            if problem is not None:
+                self._error((*path, key), problem)
         tasks = [task for task in group.tasks or () if isinstance(task, FanOutTask)]
-        ids = [task.id for task in tasks if task.id is not None]
+        ids = Counter(task.id for task in tasks if task.id is not None)
         for index, task in enumerate(group.tasks or ()):
             if not isinstance(task, FanOutTask):
                 continue
-            if task.id is not None and ids.count(task.id) > 1:
+            if task.id is not None and ids[task.id] > 1:
                 self._error((*path, "tasks", index, "id"), f"Two tasks have the id {task.id}.")
             for number, needed in enumerate(task.depends_on):
                 if needed not in ids:
@@ -348,6 +355,8 @@ def _enabled_agents(group: Group) -> list[str]:
 
 
 def _names_in(condition: str) -> set[str]:
+    if len(condition) > _LONGEST_CONDITION:
+        return set()
     try:
         tree = ast.parse(condition.strip(), mode="eval")
     except (SyntaxError, ValueError, MemoryError, RecursionError):

@@ -24,6 +24,9 @@ from core.state import Conflict, Contribution, MergeResult, MergeRule, WorkflowS
 
 Path: TypeAlias = tuple[str, ...]
 
+MAX_PATH = 1_000
+"""Characters of a path that a workflow may name."""
+
 RULES_BY_FIELD: Mapping[str, frozenset[MergeRule]] = {
     "is_complete": frozenset(
         {MergeRule.LAST, MergeRule.FIRST, MergeRule.ALL, MergeRule.ANY, MergeRule.ERROR},
@@ -97,10 +100,9 @@ def parse_path(text: str) -> Path:
 
 def merge_rule_problem(path: str, rule: MergeRule) -> str | None:
     """What is wrong with a merge rule of a workflow, in a sentence, or None. For checking before a run."""
-    try:
-        keys = parse_path(path)
-    except ValueError as error:
-        return str(error)
+    keys = _keys_or_problem(path)
+    if isinstance(keys, str):
+        return keys
     allowed = RULES_BY_FIELD.get(keys[0])
     if allowed is None:
         close = difflib.get_close_matches(keys[0], RULES_BY_FIELD, 1)
@@ -114,6 +116,29 @@ def merge_rule_problem(path: str, rule: MergeRule) -> str | None:
         names = ", ".join(sorted(allowed))
         return f"The rule `{rule}` does not fit `{path}`. Use one of: {names}."
     return None
+
+
+def payload_path_problem(key: str, path: str) -> str | None:
+    """What is wrong with a path of a workflow that names a place in the payload, in a sentence, or None.
+
+    `key`: the workflow's key that holds it.
+    """
+    keys = _keys_or_problem(path)
+    if isinstance(keys, str):
+        return f"{key}: {keys}"
+    if keys[0] != "payload" or len(keys) == 1:
+        better = format_path(("payload", *(keys if keys[0] != "payload" else ("results",))))
+        return f"{key} must name a place in the payload, such as `{better}`, not `{path}`."
+    return None
+
+
+def _keys_or_problem(path: str) -> Path | str:
+    if len(path) > MAX_PATH:
+        return f"The path {path[:40]!r}… has {len(path):,} characters; at most {MAX_PATH:,} are allowed."
+    try:
+        return parse_path(path)
+    except ValueError as error:
+        return str(error)
 
 
 # --- the merge ----------------------------------------------------------------------------------------

@@ -19,7 +19,11 @@ from core.safe_values import (
     iterate,
     less,
     pay_for_text,
+    pay_to_search,
 )
+
+_MOST_STRIPPED = 40
+"""Characters that `strip` may be given: each place of the text is compared with all of them."""
 
 # --- functions ----------------------------------------------------------------------------------------
 
@@ -146,7 +150,9 @@ def _call_text(run: Evaluation, owner: str, method: str, values: list[object]) -
         if len(values) > (1 if method.endswith("strip") else 0):
             raise ConditionError(f".{method}() got too many values.")
         characters = _text(values[0], method) if values else None
-        pay_for_text(run, len(owner) + len(characters or ""))
+        if characters is not None and len(characters) > _MOST_STRIPPED:
+            raise ConditionError(f".{method}() takes at most {_MOST_STRIPPED} characters.")
+        pay_for_text(run, len(owner))
         if method in ("lower", "upper"):
             return owner.lower() if method == "lower" else owner.upper()
         left = owner if method == "rstrip" else owner.lstrip(characters)
@@ -159,7 +165,7 @@ def _call_text(run: Evaluation, owner: str, method: str, values: list[object]) -
         run.pay(sum(1 + (len(text) >> 6) for text in texts))
         return owner.startswith(texts) if method == "startswith" else owner.endswith(texts)
     sought_text = _text(values[0], method)
-    run.pay(1 + (len(owner) >> 6))
+    pay_to_search(run, owner, sought_text)
     return owner.count(sought_text) if method == "count" else owner.find(sought_text)
 
 

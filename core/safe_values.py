@@ -19,6 +19,8 @@ MAX_BITS = 256
 """Of whole numbers."""
 MAX_TEXT = 100_000
 """Characters of texts that are made (`lower`, slices)."""
+_SLOWEST_TEXT, _SLOWEST_SOUGHT = 30_000, 100
+"""Characters; with longer texts Python searches in a way whose time does not depend on what is sought."""
 
 
 class ConditionError(Exception):
@@ -164,12 +166,20 @@ def equal(run: Evaluation, left: object, right: object) -> bool:
             return False
         _pay_for_all(run, left)
     elif left_kind in _VIEWS or right_kind in _VIEWS:
-        raise ConditionError("An object's keys, values and items cannot be compared as a whole.")
+        raise _views_compared()
     return left == right
 
 
+def _views_compared() -> ConditionError:
+    # What such a comparison costs shows nowhere before it is made.
+    return ConditionError("An object's keys, values and items cannot be compared as a whole.")
+
+
 def _pay_for_all(run: Evaluation, value: object) -> None:
-    """Pay for everything inside a value; without recursion, and no longer than the budget lasts."""
+    """Pay for everything inside a value; without recursion, and no longer than the budget lasts.
+
+    Raises ConditionError for what cannot be compared.
+    """
     waiting: list[object] = [value]
     while waiting:
         inner = waiting.pop()
@@ -179,6 +189,8 @@ def _pay_for_all(run: Evaluation, value: object) -> None:
             waiting.extend(inner.values() if isinstance(inner, dict) else inner)  # type: ignore[arg-type]
         elif isinstance(inner, str):
             run.pay(len(inner) >> 6)
+        elif kind in _VIEWS:
+            raise _views_compared()
 
 
 def _check_order(run: Evaluation, left: object, right: object) -> None:
@@ -215,7 +227,7 @@ def contains(run: Evaluation, item_sought: object, container: object) -> bool:
     if isinstance(container, str):
         if not isinstance(item_sought, str):
             raise ConditionError(f"Only a text can be in a text, not {describe(item_sought)}.")
-        run.pay(len(container) >> 6)
+        pay_to_search(run, container, item_sought)
         return item_sought in container
     if isinstance(container, (list, tuple, ValuesView)):
         run.pay(len(container) * cost_to_compare(run, item_sought) >> 2)
@@ -224,13 +236,18 @@ def contains(run: Evaluation, item_sought: object, container: object) -> bool:
 
 
 def cost_to_compare(run: Evaluation, value: object) -> int:
-    """Steps that one comparison with the value may cost; measuring it is paid for."""
+    """Steps that one comparison with the value may cost; measuring it is paid for.
+
+    Raises ConditionError for what cannot be compared.
+    """
     if isinstance(value, str):
         return 1 + (len(value) >> 6)
     if type(value) in _CONTAINERS:
         before = run.steps
         _pay_for_all(run, value)
         return 1 + before - run.steps
+    if type(value) in _VIEWS:
+        raise _views_compared()
     return 1
 
 
@@ -286,6 +303,13 @@ def part(run: Evaluation, value: object, lower: object, upper: object) -> object
         return value[begin:end]
     run.pay(length * ITEM_COST)
     return value[begin:end]
+
+
+def pay_to_search(run: Evaluation, text: str, sought: str) -> None:
+    """Pay for finding one text in another: in the worst case each place is compared with all that is sought,
+    unless both are so long that Python does it in another way."""
+    compared = min(len(sought), _SLOWEST_SOUGHT if len(text) < _SLOWEST_TEXT else 8)
+    run.pay(1 + (len(text) * (8 + compared) >> 9))
 
 
 def pay_for_text(run: Evaluation, length: int) -> None:
