@@ -380,9 +380,23 @@ class MainWindow(QMainWindow):
     @Slot(object)
     def _begin_run(self, progress: RunProgress) -> None:
         self.run_view.begin(progress)
+        self.run_view.show_origin(self._origin(progress))
         self.top_bar.offer_run(True)
         self.actions_of_window.show_has_run(True)
         self.right.show_side(Side.RUN)
+
+    def _origin(self, progress: RunProgress) -> str:
+        """Which workflow a resumed run has: its own, whatever is open."""
+        if not self.run.resuming:
+            return ""
+        if self.run.is_of_document:
+            text = self.tr("Resumed: {0}, as its run has it (workflow.json in the run folder).")
+        else:
+            text = self.tr(
+                "Resumed: {0}, as its run has it (workflow.json in the run folder). "
+                "It is not the workflow that is open on the left, which stays as it is."
+            )
+        return text.format(progress.workflow)
 
     @Slot(object)
     def _connect_run_view(self, view: RunView) -> None:

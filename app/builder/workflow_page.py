@@ -113,6 +113,14 @@ class WorkflowPage(FormPage):
             hint=self.tr("none"),
             note=lambda: self.tr("then it is stopped; silence is always shown"),
         )
+        self._text(
+            self.tr("Warn after silence"),
+            "agent_idle_warning",
+            lambda text: values.parse_duration(text) or 0.0,
+            values.write_duration,
+            hint=self.tr("none"),
+            note=lambda: self.tr("nothing is stopped by it; “none” for no warning"),
+        )
         self._choice(
             self.tr("When one fails"),
             "on_parallel_error",
@@ -148,6 +156,15 @@ class WorkflowPage(FormPage):
             self.tr("Tokens, at most"), "budget.max_tokens", values.parse_optional_number,
             hint=self.tr("none"), note=lambda: self.tr("of all agents together, for a run"),
         )  # fmt: skip
+        self._choice(
+            self.tr("When a cap is reached"),
+            "budget.when_reached",
+            [
+                Choice(self.tr("Stop the agents at work"), "stop"),
+                Choice(self.tr("Let them finish"), "finish"),
+            ],
+            lambda: self.tr("nothing new starts either way, and the run can go on with a higher cap"),
+        )
 
     def _add_places(self) -> None:
         self.section(self.tr("Where"))

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
+from app.labels import QuietLabel
 from app.run_view.agent_orders import AgentOrders
 from app.run_view.banner import RunBanner
 from app.run_view.notes_bar import NotesBar
@@ -49,6 +50,10 @@ class RunView(QWidget):
         self._between: set[str] = set()
         """Turns that are in no attempt at present, though they began."""
         self.orders = AgentOrders(self)
+        self.origin = QuietLabel("", self)
+        self.origin.setWordWrap(True)
+        self.origin.setContentsMargins(12, 6, 12, 6)
+        self.origin.hide()
         self.banner = RunBanner(self)
         self.pause = PauseBar(self)
         self.strip = AgentStrip(self.orders, self)
@@ -62,7 +67,7 @@ class RunView(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        for widget in (self.banner, self.pause, self.strip, self.notes, self.questions):
+        for widget in (self.origin, self.banner, self.pause, self.strip, self.notes, self.questions):
             layout.addWidget(widget)
         layout.addWidget(self.splitter, 1)
         self.setMinimumWidth(280)
@@ -97,6 +102,11 @@ class RunView(QWidget):
         self.questions.show_questions(())
         self.strip.show_turns((), 0.0, None)
         self.tabs.begin(progress)
+
+    def show_origin(self, text: str) -> None:
+        """Say of which workflow the run is, where that is not plain; empty: it is."""
+        self.origin.setText(text)
+        self.origin.setVisible(bool(text))
 
     def take(self, events: Sequence[Event], now: float) -> None:
         """These events were just applied to the progress."""

@@ -83,7 +83,7 @@ class ResumeForm(QWidget):
         self._add(Limit.MERGE_RULE, ChoiceRow(self.tr("What counts"), self, rules))
         self._text(Limit.AGENT_TIMEOUT, self.tr("Time for an agent"), *duration)
         self._text(Limit.GROUP_TIMEOUT, self.tr("Time for a group"), *duration)
-        self._text(Limit.RETRIES, self.tr("Try again"), values.parse_number, steps=True)
+        self._text(Limit.RETRIES, self.tr("Try again"), values.parse_optional_number, steps=True)
 
     def _text(
         self,
@@ -200,6 +200,10 @@ class ResumeForm(QWidget):
 
     def _is_offered(self, limit: Limit, by: Limit | None) -> bool:
         return limit is by if limit is Limit.MERGE_RULE or self._compact else True
+
+    def shown_fields(self) -> tuple[QWidget, ...]:
+        """The fields that are offered, from top to bottom."""
+        return tuple(self.rows[limit].control for limit in self._shown)
 
     @property
     def first_field(self) -> QWidget:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import (
@@ -48,21 +48,37 @@ class RunList(QAbstractListModel):
         self._folders.clear()
         self.endResetModel()
 
-    def put(self, entry: RunEntry) -> None:
-        """Add a run, or show it as it is now."""
-        if entry.folder in self._folders:
+    def put(self, entries: Iterable[RunEntry]) -> None:
+        """Add runs, or show them as they are now."""
+        new: dict[Path, RunEntry] = {}
+        for entry in entries:
+            if entry.folder not in self._folders:
+                new[entry.folder] = entry
+                continue
             known = self.index_of(entry.folder)
             if self._entries[known.row()] != entry:
                 self._entries[known.row()] = entry
                 self.dataChanged.emit(known, known)
-            return
-        # Nearly always the last one: they are read newest first.
+        ordered = sorted(new.values(), key=lambda entry: entry.run_id, reverse=True)
+        if ordered and self._place(ordered[0]) == self._place(ordered[-1]):
+            # As nearly always: they are read newest first, so the next ones belong below all others.
+            self._insert(ordered)
+        else:
+            for entry in ordered:
+                self._insert([entry])
+
+    def _place(self, entry: RunEntry) -> int:
         at = len(self._entries)
         while at and self._entries[at - 1].run_id < entry.run_id:
             at -= 1
-        self.beginInsertRows(_NO_INDEX, at, at)
-        self._entries.insert(at, entry)
-        self._folders.add(entry.folder)
+        return at
+
+    def _insert(self, entries: Sequence[RunEntry]) -> None:
+        """Runs that belong to one place, in their order."""
+        at = self._place(entries[0])
+        self.beginInsertRows(_NO_INDEX, at, at + len(entries) - 1)
+        self._entries[at:at] = entries
+        self._folders.update(entry.folder for entry in entries)
         self.endInsertRows()
 
     def keep_only(self, folders: set[Path]) -> None:
@@ -134,7 +150,7 @@ class RunFilter(QSortFilterProxyModel):
     def search(self, text: str) -> None:
         """Show only what matches."""
         self._words = text.casefold().split()
-        self.invalidateRowsFilter()
+        self.invalidate()
 
     def filterAcceptsRow(self, row: int, parent: Index) -> bool:  # noqa: N802
         if not self._words:

@@ -177,8 +177,7 @@ class RunsPage(QWidget):
             self.where.set_text(str(reading.folder or ""))
         if reading.folders is not None:
             self.runs.keep_only(set(reading.folders))
-        for entry in reading.entries:
-            self.runs.put(entry)
+        self.runs.put(reading.entries)
         self._reading = not reading.last
         self._problem = reading.problem or self._problem
         self._select()

@@ -1,0 +1,543 @@
+"""The list of recorded runs: its model and search, the reading on a worker, and what may be changed."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QImage
+from PySide6.QtTest import QAbstractItemModelTester, QTest
+from pytestqt.qtbot import QtBot
+
+from app.runs.entry import RunEntry, RunLimits
+from app.runs.resume_form import ResumeForm
+from app.runs.run_list import AGE_ROLE, RunFilter, RunList
+from app.runs.run_reader import Reading, RunReader, read_entry, run_folders
+from app.runs.runs_page import RunsPage
+from app.runs.wishes import Limit, Wishes, ended_by, objection
+from app.runs.words import age_words, ending_words, fact_words
+from core.events import RunStatus
+from core.planning import RunOverrides
+from core.progress import Spent
+from core.state import MergeRule
+from core.usage import Usage
+from tests.core.run_support import Workshop
+
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+
+NOW = 1_000_000.0
+LOG_DIR = Path("/work folder/.openloop")
+LIMITS = RunLimits(max_loops=10, max_cost_usd=5.0, max_tokens=1000, agent_timeout=60.0, retries=1)
+
+
+def entry(number: int = 1, reason: str = "stopped", **changes: object) -> RunEntry:
+    status = {"completed": RunStatus.COMPLETED, "stopped": RunStatus.STOPPED}.get(reason, RunStatus.FAILED)
+    run = RunEntry(
+        LOG_DIR / f"20250101-00000{number}-aaaaaa",
+        workflow="audit",
+        started=NOW - 3600,
+        ended=NOW - 3000,
+        status=status,
+        reason=reason,
+        next_place="Loop, iteration 3: vera, linter",
+        done_turns=7,
+        iteration=3,
+        spent=Spent(Usage(input_tokens=400, cost_usd=1.0)),
+        limits=LIMITS,
+    )
+    return replace(run, **changes)  # type: ignore[arg-type]  # fields of it
+
+
+# --- words ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (5, "just now"),
+        (240, "4 min ago"),
+        (3 * 3600, "3 h ago"),
+        (86400, "1 day ago"),
+        (90 * 86400, "90 days ago"),
+        (-3600, ""),
+    ],
+)
+def test_ages_are_told_in_the_largest_unit_that_says_enough(seconds: float, words: str) -> None:
+    assert age_words(NOW - seconds, NOW) == words
+
+
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [
+        ("stopped", "stopped"),
+        ("max_loops_reached", "all loops used up"),
+        ("budget_exceeded:max_tokens", "out of budget"),
+        ("timeout:vera:30", "vera took too long"),
+        ("group_timeout:loop 2:30", "the group loop 2 took too long"),
+        ("missing_state:vera", "no state update from vera"),
+        ("merge_conflict:payload.score", "conflict about payload.score"),
+        ("agent_error:vera", "vera failed"),
+        ("something of a newer version", "failed"),
+    ],
+)
+def test_every_ending_has_words(reason: str, words: str) -> None:
+    assert ending_words(entry(reason=reason)) == words
+
+
+def test_a_row_says_what_came_of_a_run_and_where_it_would_go_on() -> None:
+    assert (
+        fact_words(entry()) == "stopped · 7 turns done · $1.00 · goes on at Loop, iteration 3: vera, linter"
+    )
+    done = entry(reason="completed", obstacle="It is complete.", done_turns=1)
+    assert fact_words(done) == "completed · 1 turn done · $1.00 · It is complete."
+    assert fact_words(entry(status=None, reason="")).startswith("cut off · ")
+
+
+def test_what_has_no_known_price_is_never_told_as_nothing() -> None:
+    """Pain 24: unknown price is "unknown"."""
+    unpriced = entry(spent=Spent(Usage(input_tokens=1200), unpriced=True))
+    assert "1,200 tokens, price unknown" in fact_words(unpriced)
+    assert "$" not in fact_words(unpriced)
+
+
+# --- what may be changed --------------------------------------------------------------------------------
+
+
+def test_nothing_is_said_to_a_run_that_nobody_changed() -> None:
+    run = entry()
+    assert Wishes.proposed(run).overrides(run) == RunOverrides()
+    assert objection(run, Wishes.proposed(run)) == ""
+
+
+def test_more_loops_are_proposed_where_all_were_used() -> None:
+    run = entry(reason="max_loops_reached", iteration=10)
+    wishes = Wishes.proposed(run)
+    assert wishes.limits.max_loops == 15
+    assert wishes.overrides(run) == RunOverrides(max_loops=15)
+    assert objection(run, wishes) == ""
+    assert "All 10 loops are used up" in objection(run, wishes.wish(Limit.MAX_LOOPS, 10))
+
+
+@pytest.mark.parametrize(
+    ("limit", "enough", "too_little"),
+    [(Limit.MAX_COST, 6.5, 6.0), (Limit.MAX_TOKENS, 1201, 1200), (Limit.MAX_COST_OF_GROUP, 3.0, 2.0)],
+)
+def test_a_cap_that_was_reached_has_to_be_above_what_is_spent(
+    limit: Limit, enough: float, too_little: float
+) -> None:
+    """Pain 24: no cap on spending."""
+    run = entry(
+        reason=f"budget_exceeded:{limit.value}",
+        spent=Spent(Usage(input_tokens=1200, cost_usd=6.0)),
+        group_spent=Spent(Usage(cost_usd=2.0)),
+        limits=replace(RunLimits(max_loops=10), **{limit.value: 1}),  # type: ignore[arg-type]  # a cap of it
+    )
+    assert ended_by(run) is limit
+    wishes = Wishes.proposed(run)
+    assert objection(run, wishes) != "", "more money is never spent unasked"
+    assert objection(run, wishes.wish(limit, too_little)) != ""
+    assert objection(run, wishes.wish(limit, enough)) == ""
+    assert wishes.wish(limit, enough).overrides(run) == RunOverrides(**{limit.value: enough})  # type: ignore[arg-type]
+
+
+def test_a_conflict_needs_another_rule_for_its_path() -> None:
+    run = entry(reason="merge_conflict:payload.a:b")
+    wishes = Wishes.proposed(run)
+    assert "payload.a:b" in objection(run, wishes)
+    assert objection(run, wishes.wish(Limit.MERGE_RULE, MergeRule.ERROR)) != ""
+    chosen = wishes.wish(Limit.MERGE_RULE, MergeRule.MAX)
+    assert objection(run, chosen) == ""
+    assert chosen.overrides(run) == RunOverrides(merge={"payload.a:b": MergeRule.MAX})
+
+
+def test_loops_that_were_made_cannot_be_taken_back() -> None:
+    run = entry()
+    assert "iteration 3 already" in objection(run, Wishes.proposed(run).wish(Limit.MAX_LOOPS, 2))
+
+
+# --- the form -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def form(qtbot: QtBot) -> ResumeForm:
+    form = ResumeForm()
+    qtbot.addWidget(form)
+    form.resize(600, 400)
+    form.show()
+    return form
+
+
+def type_into(form: ResumeForm, limit: Limit, text: str) -> None:
+    field = form.rows[limit].control
+    field.setFocus()
+    QTest.keyClick(field, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClicks(field, text) if text else QTest.keyClick(field, Qt.Key.Key_Delete)
+
+
+def test_the_reached_cap_comes_first_and_keeps_resume_off_until_it_is_raised(form: ResumeForm) -> None:
+    run = entry(reason="budget_exceeded:max_cost_usd", spent=Spent(Usage(cost_usd=5.02)))
+    asked: list[tuple[Path, RunOverrides]] = []
+    form.resume_requested.connect(lambda folder, overrides: asked.append((folder, overrides)))
+    form.show_run(run)
+    assert form.first_field is form.rows[Limit.MAX_COST].control
+    assert form.shown_fields()[0] is form.rows[Limit.MAX_COST].control
+    assert not form.resume_button.isEnabled()
+    assert "$5.02" in form.why_not.text()
+    type_into(form, Limit.MAX_COST, "nonsense")
+    assert not form.resume_button.isEnabled()
+    type_into(form, Limit.MAX_COST, "8")
+    assert form.resume_button.isEnabled()
+    QTest.keyClick(form.rows[Limit.MAX_COST].control, Qt.Key.Key_Return)
+    assert asked == [(run.folder, RunOverrides(max_cost_usd=8.0))]
+
+
+def test_an_emptied_field_means_as_it_was(form: ResumeForm) -> None:
+    run = entry()
+    form.show_run(run)
+    for limit in (Limit.MAX_COST, Limit.AGENT_TIMEOUT, Limit.RETRIES, Limit.MAX_TOKENS):
+        type_into(form, limit, "7")
+        type_into(form, limit, "")
+    assert form.wishes.overrides(run) == RunOverrides()
+    assert form.resume_button.isEnabled()
+
+
+def test_no_limit_at_all_is_told_apart_from_as_it_was(form: ResumeForm) -> None:
+    run = entry()
+    form.show_run(run)
+    type_into(form, Limit.AGENT_TIMEOUT, "none")
+    type_into(form, Limit.RETRIES, "0")
+    assert form.wishes.overrides(run) == RunOverrides(agent_timeout=0.0, retries=0)
+
+
+def test_what_is_typed_survives_a_new_reading_of_the_same_run(form: ResumeForm) -> None:
+    form.show_run(entry())
+    type_into(form, Limit.MAX_COST, "9")
+    form.show_run(entry())
+    assert form.wishes.limits.max_cost_usd == 9.0
+    form.show_run(entry(2))
+    assert form.wishes.limits.max_cost_usd == 5.0
+
+
+def test_a_path_that_looks_like_markup_is_shown_as_it_is(form: ResumeForm) -> None:
+    form.show_run(entry(reason="merge_conflict:payload.<img src=x>"))
+    note = form.rows[Limit.MERGE_RULE].note
+    assert "<img src=x>" in note.text()
+    assert note.textFormat() is Qt.TextFormat.PlainText
+    assert form.why_not.textFormat() is Qt.TextFormat.PlainText
+
+
+def test_every_field_can_be_reached_by_tab_in_the_order_shown(form: ResumeForm) -> None:
+    form.activateWindow()
+    form.show_run(entry(reason="timeout:vera:30"))
+    shown = list(form.shown_fields())
+    assert len(shown) == 7
+    shown[0].setFocus()
+    order = [form.focusWidget()]
+    for _ in shown:
+        QTest.keyClick(form.focusWidget(), Qt.Key.Key_Tab)
+        order.append(form.focusWidget())
+    assert order == [*shown, form.resume_button]
+    assert all(control.accessibleName() for control in shown)
+
+
+# --- the model ------------------------------------------------------------------------------------------
+
+
+def test_runs_stand_newest_first_in_whatever_order_they_come(qtbot: QtBot) -> None:
+    del qtbot
+    runs = RunList()
+    QAbstractItemModelTester(runs, QAbstractItemModelTester.FailureReportingMode.Fatal)
+    filtered = RunFilter(runs)
+    for numbers in ((2,), (4, 1), (3, 2), ()):
+        runs.put(entry(number) for number in numbers)
+    assert [run.run_id[14] for run in runs.entries] == ["4", "3", "2", "1"]
+    runs.put([entry(3, workflow="migrate")])
+    assert runs.rowCount() == 4
+    filtered.search("MIGRATE stopped")
+    assert filtered.rowCount() == 1
+    filtered.search("")
+    runs.keep_only({entry(3).folder})
+    assert filtered.rowCount() == 1
+    runs.show_time(NOW)
+    assert runs.index(0).data(AGE_ROLE) == "1 h ago"
+    spoken = runs.index(0).data(Qt.ItemDataRole.AccessibleTextRole)
+    assert spoken.startswith("migrate, 1 h ago, stopped")
+
+
+def test_a_tool_tip_of_a_run_is_no_markup(qtbot: QtBot) -> None:
+    del qtbot
+    runs = RunList()
+    runs.put([entry(workflow="<b>bold</b>")])
+    assert "&lt;b&gt;bold&lt;/b&gt;" in runs.index(0).data(Qt.ItemDataRole.ToolTipRole)
+
+
+# --- reading on a worker --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def readers() -> Iterator[Callable[..., RunReader]]:
+    made: list[RunReader] = []
+
+    def make(read: Callable[[Path], RunEntry] = read_entry) -> RunReader:
+        made.append(RunReader(read=read))
+        return made[-1]
+
+    yield make
+    for reader in made:
+        reader.close()
+
+
+def read_all(qtbot: QtBot, reader: RunReader, log_dir: Path) -> tuple[list[RunEntry], str]:
+    readings: list[Reading] = []
+    reader.told.connect(readings.append)
+    reader.read(lambda: log_dir)
+    qtbot.waitUntil(lambda: bool(readings) and readings[-1].last, timeout=20_000)
+    reader.told.disconnect(readings.append)
+    return [run for reading in readings for run in reading.entries], readings[-1].problem
+
+
+def test_real_runs_are_read_with_their_limits(
+    qtbot: QtBot, tmp_path: Path, readers: Callable[..., RunReader]
+) -> None:
+    shop = Workshop(tmp_path)
+    shop.agent("vera", cost_usd=0.25)
+    shop.run(
+        {
+            "loop_agents": ["vera"],
+            "max_loops": 2,
+            "budget": {"max_cost_usd": 5},
+            "end_state_condition": "False",
+        }
+    )
+    (run,), problem = read_all(qtbot, readers(), tmp_path / ".openloop")
+    assert problem == ""
+    assert run.resumable
+    assert (run.reason, run.done_turns, run.iteration) == ("max_loops_reached", 2, 2)
+    assert (run.limits.max_loops, run.limits.max_cost_usd) == (2, 5.0)
+    assert run.spent.usage.cost_usd is not None
+
+
+def test_broken_folders_are_named_and_others_are_no_runs(
+    qtbot: QtBot, tmp_path: Path, readers: Callable[..., RunReader]
+) -> None:
+    for name, journal in (
+        ("20250101-000001-aaaaaa", b""),
+        ("20250101-000002-bbbbbb", b'{"torn'),
+        ("x", b"\0"),
+    ):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "journal.jsonl").write_bytes(journal)
+    (tmp_path / "20250101-000003-cccccc").mkdir()
+    (tmp_path / "20250101-000004-dddddd" / "journal.jsonl").mkdir(parents=True)
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "file").touch()
+    found, _ = read_all(qtbot, readers(), tmp_path)
+    assert [run.run_id for run in found] == [
+        "x",
+        "20250101-000004-dddddd",
+        "20250101-000003-cccccc",
+        "20250101-000002-bbbbbb",
+        "20250101-000001-aaaaaa",
+    ]
+    assert all(run.problem and not run.resumable for run in found)
+
+
+def test_a_log_folder_that_is_not_there_holds_no_runs_and_a_closed_one_says_so(
+    qtbot: QtBot, tmp_path: Path, readers: Callable[..., RunReader]
+) -> None:
+    assert run_folders(tmp_path / "nowhere") == []
+    assert read_all(qtbot, readers(), tmp_path / "nowhere") == ([], "")
+
+    def refuse() -> Path:
+        raise PermissionError(13, "Permission denied", str(tmp_path))
+
+    readings: list[Reading] = []
+    reader = readers()
+    reader.told.connect(readings.append)
+    reader.read(refuse)
+    qtbot.waitUntil(lambda: bool(readings), timeout=10_000)
+    assert readings[-1].problem == f"{tmp_path}: Permission denied"
+
+
+def test_only_what_has_changed_is_read_again(
+    qtbot: QtBot, tmp_path: Path, readers: Callable[..., RunReader]
+) -> None:
+    read: list[str] = []
+
+    def note(folder: Path) -> RunEntry:
+        read.append(folder.name)
+        return RunEntry(folder, going_on=folder.name.endswith("ccc"))
+
+    for name in ("20250101-000001-aaa", "20250101-000002-bbb", "20250101-000003-ccc"):
+        (tmp_path / name).mkdir()
+        for file in ("journal.jsonl", "workflow.json"):
+            (tmp_path / name / file).write_text("{}")
+    reader = readers(note)
+    read_all(qtbot, reader, tmp_path)
+    read.clear()
+    changed = tmp_path / "20250101-000001-aaa" / "journal.jsonl"
+    changed.write_text("{}\n{}")
+    os.utime(changed, (time.time() + 5, time.time() + 5))
+    read_all(qtbot, reader, tmp_path)
+    assert read == ["20250101-000003-ccc", "20250101-000001-aaa"], "what goes on may end without a trace"
+
+
+def test_a_new_reading_gives_up_the_old_one(
+    qtbot: QtBot, tmp_path: Path, readers: Callable[..., RunReader]
+) -> None:
+    gate, begun = threading.Event(), threading.Event()
+
+    def slow(folder: Path) -> RunEntry:
+        begun.set()
+        gate.wait(10)
+        return RunEntry(folder)
+
+    for parent, count in (("old", 50), ("new", 1)):
+        for number in range(count):
+            folder = tmp_path / parent / f"20250101-0000{number:02}-aaa"
+            folder.mkdir(parents=True)
+            (folder / "journal.jsonl").touch()
+    reader = readers(slow)
+    told: list[Reading] = []
+    reader.told.connect(told.append)
+    reader.read(lambda: tmp_path / "old")
+    qtbot.waitUntil(begun.is_set, timeout=10_000)
+    told.clear()
+    reader.read(lambda: tmp_path / "new")
+    gate.set()
+    qtbot.waitUntil(lambda: bool(told) and told[-1].last, timeout=10_000)
+    assert {reading.folder for reading in told} == {tmp_path / "new"}
+
+
+# --- the page -------------------------------------------------------------------------------------------
+
+
+class Shelf:
+    """A log folder that holds just these runs."""
+
+    def __init__(self, tmp_path: Path, runs: list[RunEntry]) -> None:
+        self.log_dir = tmp_path / "log"
+        self.log_dir.mkdir()
+        self.runs: dict[str, RunEntry] = {}
+        for run in runs:
+            self.put(run)
+
+    def put(self, run: RunEntry) -> None:
+        folder = self.log_dir / run.folder.name
+        folder.mkdir(exist_ok=True)
+        self.runs[folder.name] = replace(run, folder=folder)
+
+    def read(self, folder: Path) -> RunEntry:
+        return self.runs[folder.name]
+
+
+@pytest.fixture
+def pages(qtbot: QtBot, tmp_path: Path) -> Iterator[Callable[[list[RunEntry]], RunsPage]]:
+    made: list[RunsPage] = []
+
+    def make(runs: list[RunEntry], wanted: str = "") -> RunsPage:
+        shelf = Shelf(tmp_path, runs)
+        page = RunsPage(reader=RunReader(read=shelf.read), clock=lambda: NOW)
+        page.reader.setParent(page)
+        qtbot.addWidget(page)
+        made.append(page)
+        page.resize(428, 560)
+        page.show()
+        page.read(lambda: shelf.log_dir, shelf.log_dir / wanted if wanted else None)
+        qtbot.waitUntil(lambda: page.runs.rowCount() == len(runs), timeout=10_000)
+        return page
+
+    yield make
+    for page in made:
+        page.close_reader()
+
+
+COMPLETE = "It is complete."
+
+
+def test_the_first_run_that_can_go_on_is_selected(pages: Callable[[list[RunEntry]], RunsPage]) -> None:
+    page = pages([entry(1), entry(2), entry(3, "completed", obstacle=COMPLETE)])
+    assert page.current is not None
+    assert page.current.run_id == entry(2).run_id
+    assert page.detail.form.resume_button.isEnabled()
+    page.list.setCurrentIndex(page.filtered.index(0, 0))
+    assert not page.detail.form.resume_button.isEnabled()
+    assert page.detail.form.why_not.text() == COMPLETE
+    assert COMPLETE in page.filtered.index(0, 0).data(Qt.ItemDataRole.AccessibleTextRole)
+
+
+def test_runs_are_searched_and_chosen_by_keys_alone(
+    qtbot: QtBot, pages: Callable[[list[RunEntry]], RunsPage]
+) -> None:
+    page = pages([entry(1, "timeout:vera:30"), entry(2, workflow="migrate"), entry(3)])
+    page.activateWindow()
+    page.setFocus()
+    assert page.field.hasFocus()
+    QTest.keyClick(page.field, Qt.Key.Key_Down)
+    assert page.current is not None
+    assert page.current.workflow == "migrate"
+    QTest.keyClicks(page.field, "took VERA")
+    assert page.filtered.rowCount() == 1
+    QTest.keyClick(page.field, Qt.Key.Key_Return)
+    assert page.detail.form.rows[Limit.AGENT_TIMEOUT].control.hasFocus()
+    page.field.setFocus()
+    QTest.keyClicks(page.field, " nothing of the kind")
+    assert page.empty.isVisible()
+    assert "No run matches" in page.empty.text()
+    QTest.keyClick(page.field, Qt.Key.Key_Escape)
+    assert page.filtered.rowCount() == 3
+    with qtbot.waitSignal(page.closed):
+        QTest.keyClick(page.field, Qt.Key.Key_Escape)
+
+
+def test_an_empty_log_folder_says_what_will_be_here(
+    qtbot: QtBot, pages: Callable[[list[RunEntry]], RunsPage]
+) -> None:
+    page = pages([])
+    qtbot.waitUntil(lambda: "no runs here yet" in page.empty.text(), timeout=10_000)
+    assert page.empty.isVisible()
+    assert not page.detail.form.resume_button.isVisible()
+
+
+def test_two_thousand_runs_come_in_some_batches_and_stay_in_order(
+    qtbot: QtBot, tmp_path: Path, readers: Callable[..., RunReader]
+) -> None:
+    for number in range(2000):
+        (tmp_path / f"20250101-{number:06}-aaaaaa").mkdir()
+    runs = RunList()
+    rows: list[int] = []
+    runs.rowsInserted.connect(lambda _parent, first, last: rows.append(last - first + 1))
+    found, _ = read_all(qtbot, readers(RunEntry), tmp_path)
+    runs.put(found)
+    assert rows == [2000], "rows that come one by one would be laid out one by one"
+    names = [run.run_id for run in runs.entries]
+    assert names == sorted(names, reverse=True)
+    assert len(names) == 2000
+
+
+def test_runs_that_cannot_go_on_are_painted_quieter(pages: Callable[[list[RunEntry]], RunsPage]) -> None:
+    page = pages([entry(1), entry(2), entry(3, "completed", obstacle=COMPLETE)])
+    page.list.setCurrentIndex(page.filtered.index(1, 0))
+
+    def darkness(row: int) -> int:
+        image = page.list.viewport().grab(page.list.visualRect(page.filtered.index(row, 0))).toImage()
+        image = image.convertToFormat(QImage.Format.Format_Grayscale8)
+        return min(image.pixelColor(x, y).red() for x in range(36, 90) for y in range(6, 22))
+
+    assert darkness(2) < darkness(0), "a run that can go on stands out"
+
+
+def test_the_button_never_scrolls_away(pages: Callable[[list[RunEntry]], RunsPage]) -> None:
+    page = pages([entry()])
+    page.resize(300, 360)
+    button = page.detail.form.resume_button
+    bottom = button.mapTo(page, button.rect().bottomRight())
+    assert page.rect().contains(bottom)
+    page.resize(1000, 500)
+    assert page.splitter.orientation() is Qt.Orientation.Horizontal
