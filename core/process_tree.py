@@ -152,6 +152,9 @@ class Wakeups:
         """Sleep until something happened, at most `timeout` seconds; what was read (None: OpenLoop died)."""
         raise NotImplementedError
 
+    def leave(self) -> None:
+        """The supervisor is about to go; called last."""
+
 
 def own_tree() -> tuple[ProcessTree, Wakeups]:
     """The tree and the wake-ups of the platform at hand. Changes this process; for the supervisor only."""
@@ -165,7 +168,7 @@ def own_tree() -> tuple[ProcessTree, Wakeups]:
         from core.process_tree_posix import LinuxTree, PosixWakeups, leave_guard_behind
 
         leave_guard_behind()
-        tree, wakeups = LinuxTree(), PosixWakeups()
+        tree, wakeups = LinuxTree(), PosixWakeups(guarded=True)
     else:
         from core.process_tree_macos import MacTree
         from core.process_tree_posix import PosixWakeups

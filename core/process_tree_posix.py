@@ -33,24 +33,29 @@ _STAT_STATE, _STAT_GROUP, _STAT_SESSION, _STAT_THREADS, _STAT_STARTED = 0, 2, 3,
 
 
 class PosixWakeups(Wakeups):
-    """`poll` on standard input, on a pipe that SIGCHLD writes to, and on the pidfd of the parent."""
+    """`poll` on standard input, on a pipe that SIGCHLD writes to, and on the pidfd of the parent.
 
-    def __init__(self) -> None:
+    `guarded`: the parent is the guard.
+    """
+
+    def __init__(self, *, guarded: bool = False) -> None:
         import select
 
         settle_signals()
         self._poll = select.poll()
         os.set_blocking(0, False)
-        self._signals, write_end = os.pipe()
-        os.set_blocking(self._signals, False)
-        os.set_blocking(write_end, False)
-        signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
+        self._signals = signal_pipe()
         self._poll.register(0, select.POLLIN)
         self._poll.register(self._signals, select.POLLIN)
+        self._guard = os.getppid() if guarded else None
         self._parent = pidfd(os.getppid())
         if self._parent is not None:
             self._poll.register(self._parent, select.POLLIN)
+
+    def leave(self) -> None:
+        # A guard that something stopped would stay for ever.
+        if self._guard is not None and self._guard == os.getppid():
+            os.kill(self._guard, signal.SIGCONT)
 
     def wait(self, timeout: float | None) -> bytes | None:
         ready = {fd for fd, _ in self._poll.poll(None if timeout is None else max(0.0, timeout) * 1000)}
@@ -76,6 +81,16 @@ def settle_signals() -> None:
         signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+
+def signal_pipe() -> int:
+    """A descriptor that becomes readable when a child dies or is stopped."""
+    read_end, write_end = os.pipe()
+    os.set_blocking(read_end, False)
+    os.set_blocking(write_end, False)
+    signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    return read_end
 
 
 def pidfd(pid: int) -> int | None:
@@ -309,7 +324,8 @@ def leave_guard_behind() -> None:
     """Go on as a child of this process, which stays as the guard: it ends everything below it when OpenLoop
     or that child dies, and exits with 128 + the signal that ended the child.
 
-    It also notices the death of an OpenLoop whose end of the pipe a forked copy still holds open.
+    It also notices the death of an OpenLoop whose end of the pipe a forked copy still holds open, and
+    continues a child that something stopped (SIGSTOP): a frozen supervisor would hear no order to end.
     """
     import select
 
@@ -325,21 +341,36 @@ def leave_guard_behind() -> None:
         null = os.open(os.devnull, os.O_RDWR)
         for stream in range(3):
             os.dup2(null, stream)
-        watched = select.poll()
         keeper = pidfd(child)
-        for descriptor in (openloop, keeper):
-            if descriptor is not None:
-                watched.register(descriptor, select.POLLIN)
         if keeper is not None:
-            watched.poll()
+            signals = signal_pipe()
+            watched = select.poll()
+            for descriptor in (openloop, keeper, signals):
+                if descriptor is not None:
+                    watched.register(descriptor, select.POLLIN)
+            while True:
+                _continue_if_frozen(child)
+                ready = [descriptor for descriptor, _ in watched.poll()]
+                if ready != [signals]:
+                    break
+                os.read(signals, 4096)
             alive = os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
             if alive:
                 os.kill(child, _SIGKILL)
-        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        status = os.waitpid(child, os.WUNTRACED)[1]
+        while os.WIFSTOPPED(status):
+            os.kill(child, signal.SIGCONT)
+            status = os.waitpid(child, os.WUNTRACED)[1]
+        code = os.waitstatus_to_exitcode(status)
         end_all_below(_LAST_PATIENCE)
         os._exit(code if code >= 0 else 128 - code)
     finally:
         os._exit(1)
+
+
+def _continue_if_frozen(child: int) -> None:
+    if os.waitid(os.P_PID, child, os.WSTOPPED | os.WNOHANG) is not None:
+        os.kill(child, signal.SIGCONT)
 
 
 def end_all_below(patience: float) -> None:

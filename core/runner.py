@@ -10,6 +10,7 @@ import contextlib
 import errno
 import itertools
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -254,6 +255,7 @@ class Supervisor:
             with self._lock:
                 self._closed = True
                 self._orders.close()
+                self._wake()
             self._popen.wait()
             self._reader.join()
             self._replies.close()
@@ -275,6 +277,7 @@ class Supervisor:
                 raise SupervisorLost(self.loss)
             if self._closed:
                 raise SupervisorLost(CLOSED_WORDS)
+            self._wake()
             try:
                 while data:
                     data = data[os.write(self._orders.fileno(), data) :]
@@ -282,6 +285,11 @@ class Supervisor:
                 if error.errno not in (errno.EPIPE, errno.EINVAL):
                     raise
                 # It died; the reader thread notices too, cleans up, and wakes whoever waits.
+
+    def _wake(self) -> None:
+        """Continue a supervisor that something stopped (SIGSTOP): it would hear no order, not even to end."""
+        if sys.platform != "win32":
+            self._popen.send_signal(signal.SIGCONT)
 
     def _read_replies(self) -> None:
         unpacker = Unpacker()

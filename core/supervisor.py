@@ -131,6 +131,7 @@ class Supervision:
                 self.end_everything()
             finally:
                 self._tree.end_all(_LAST_PATIENCE)
+                self._wakeups.leave()
 
     # --- orders ---------------------------------------------------------------------------------------
 
