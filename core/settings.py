@@ -119,20 +119,20 @@ def _in_force(places: list[Said]) -> tuple[Setting, ...]:
 def _said_by_workflow(file: WorkflowFile) -> Said:
     """What the workflow has, also where it is the default: then its author wanted that.
 
-    None is a word of its own only where the file has it. Anywhere else it is a field that was emptied in the
+    None is a word of its own only where the file has it: elsewhere it is a field that was emptied in the
     window, which is not written.
     """
     workflow = file.workflow
     settings = {
         key: Setting(key, value, Origin.WORKFLOW)
         for key in keys_said(workflow)
-        if (value := value_of(workflow, key)) is not None or _has(file.text, key)
+        if (value := value_of(workflow, key)) is not None or _has_null(file.text, key)
     }
     return Said(settings)
 
 
-def _has(text: str, key: str) -> bool:
-    """Whether the text of a workflow has this key."""
+def _has_null(text: str, key: str) -> bool:
+    """Whether the text of a workflow has this key, with null."""
     try:
         value = parse_jsonc(text).value
     except UserFileError:
@@ -141,4 +141,4 @@ def _has(text: str, key: str) -> bool:
         if not isinstance(value, dict) or part not in value:
             return False
         value = value[str(part)]
-    return True
+    return value is None

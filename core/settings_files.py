@@ -111,7 +111,7 @@ def read_settings_file(origin: Origin, path: Path) -> Said:
                 findings.append(Finding(path_of(key), str(error)))
                 continue
         said.settings[key] = Setting(key, value, origin, str(path), at.line, at.column)
-    said.problems = to_problems(findings, text, path)
+    said.problems = sorted(to_problems(findings, text, path), key=lambda p: (p.line or 0, p.column or 0))
     return said
 
 
@@ -156,7 +156,6 @@ def read_settings(document: Mapping[str, JsonValue]) -> tuple[dict[str, JsonValu
         known[key] = value
     workflow, wrong = read_document(known)
     workflow = workflow or Workflow()
-    # A file speaks of what goes wrong with it in its own order.
     return {key: value_of(workflow, key) for key in keys_said(workflow)}, [*wrong, *findings]
 
 
