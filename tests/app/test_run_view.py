@@ -11,8 +11,10 @@ import pytest
 from PySide6.QtCore import QModelIndex, QPoint, Qt
 from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtTest import QAbstractItemModelTester, QTest
+from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
+from app.run_view.log_view import LogView
 from app.run_view.run_view import RunView
 from app.run_view.state_model import StateModel, preview, value_words
 from app.run_view.status_line import StatusLine
@@ -20,15 +22,19 @@ from app.run_view.tabs import MOST_TABS, MOST_VIEWS, OVERVIEW, STATE
 from core.config import Budget
 from core.engine import Answer
 from core.events import (
+    AttemptFinished,
     AttemptKind,
     AttemptStarted,
     Event,
     GroupStarted,
     IterationStarted,
     Merged,
+    Noted,
     PhaseStarted,
     QuestionAsked,
+    RunContinued,
     RunFinished,
+    RunPaused,
     RunStarted,
     RunStatus,
     StateChanged,
@@ -596,3 +602,259 @@ def test_live_numbers_do_not_make_the_line_jump(status: StatusLine) -> None:
     status.show_progress(progress, START + 5)
     assert status.elapsed.minimumWidth() == wide
     assert status.elapsed.alignment() & Qt.AlignmentFlag.AlignRight
+
+
+def spent(progress: RunProgress, **usage: object) -> None:
+    progress.apply_all(
+        [
+            RunStarted(time=START, run_id="r"),
+            group("vera", "linter"),
+            TurnStarted(time=START, turn=VERA),
+            UsageReported(time=START, turn=VERA, usage=Usage(**usage)),  # type: ignore[arg-type]  # fields of it
+        ]
+    )
+
+
+@pytest.mark.parametrize(("cost", "warns"), [(3.99, False), (4.0, True), (7.0, True)])
+def test_the_budget_warns_by_sign_and_words_from_four_fifths_on(
+    status: StatusLine, cost: float, warns: bool
+) -> None:
+    """Pain 24: no cap on spending."""
+    progress = RunProgress(budget=Budget(max_cost_usd=5.0))
+    spent(progress, input_tokens=10, cost_usd=cost)
+    status.show_progress(progress, START)
+    assert status.budget.warns is warns
+    assert status.budget.accessibleName() == f"{int(cost / 5 * 100)} % of the budget is used"
+    image = status.budget.grab().toImage()
+    above_the_bar = {image.pixelColor(x, y).name() for x in range(14) for y in range(4)}
+    assert (len(above_the_bar) > 1) is warns, "the sign is a shape, not a colour alone"
+
+
+def test_a_budget_of_which_nobody_knows_the_price_shows_no_share(status: StatusLine) -> None:
+    """Pain 24: unknown price is "unknown"."""
+    progress = RunProgress(budget=Budget(max_cost_usd=5.0))
+    spent(progress, input_tokens=10)
+    status.show_progress(progress, START)
+    assert status.cost.text() == "price unknown, budget $5.00"
+    assert not status.budget.isVisible()
+    progress.apply(
+        UsageReported(time=START, turn=VERA, usage=Usage(input_tokens=10, cost_usd=1.0)),
+    )
+    status.show_progress(progress, START)
+    assert status.cost.text() == "$1.00 + unknown, budget $5.00"
+    assert "no known price" in status.budget.accessibleName()
+
+
+def test_the_cap_that_is_nearest_to_its_end_is_shown(status: StatusLine) -> None:
+    progress = RunProgress(budget=Budget(max_cost_usd=5.0, max_tokens=1000, max_cost_usd_per_group=1.0))
+    spent(progress, input_tokens=500, cost_usd=0.9)
+    status.show_progress(progress, START)
+    assert status.budget.accessibleName() == "90 % of the budget of this group is used"
+    progress.apply(UsageReported(time=START, turn=VERA, usage=Usage(input_tokens=499)))
+    status.show_progress(progress, START)
+    assert status.budget.accessibleName() == "99 % of the tokens that the run may use are used"
+
+
+def test_a_budget_of_nothing_is_used_up_and_breaks_nothing(status: StatusLine) -> None:
+    progress = RunProgress(budget=Budget(max_cost_usd=0.0, max_tokens=0))
+    progress.apply(RunStarted(time=START, run_id="r"))
+    status.show_progress(progress, START)
+    assert status.budget.warns
+
+
+# --- a run that waits, and what it warns of ---------------------------------------------------------------
+
+
+def paused(shown: Shown) -> None:
+    """vera met the lost provider, linter is at work, security_auditor waits."""
+    shown.feed(
+        group(*AGENTS),
+        TurnStarted(time=START, turn=VERA),
+        AttemptStarted(time=START, turn=VERA),
+        TurnStarted(time=START, turn=LINTER),
+        AttemptStarted(time=START, turn=LINTER),
+        AttemptFinished(time=START, turn=VERA, problem="The usage limit is reached."),
+        RunPaused(time=START, turn=VERA, message="vera: The usage limit <b>is</b> reached."),
+    )
+
+
+def test_a_pause_says_why_who_goes_on_and_who_waits(shown: Shown, qtbot: QtBot) -> None:
+    """Pain 22: the quota is gone and the run marches on."""
+    paused(shown)
+    bar = shown.view.pause
+    assert bar.isVisible()
+    assert bar.why.text() == "vera: The usage limit <b>is</b> reached."
+    assert bar.why.textFormat() is Qt.TextFormat.PlainText
+    assert "1 agent at work may finish" in bar.title.text()
+    waits = "waits for the run, which is paused"
+    assert shown.tab_words() == [f"vera 1, {waits}", "linter 1, running", f"security_auditor 1, {waits}"]
+    assert shown.pills()["vera"].endswith("waits for the run")
+    assert "waits" not in shown.pills()["linter"]
+    with qtbot.waitSignal(shown.view.proceed_requested):
+        bar.resume_button.click()
+    assert not bar.resume_button.isEnabled(), "one click is enough"
+    shown.feed(RunContinued(time=START + 1), AttemptStarted(time=START + 1, turn=VERA, number=2))
+    assert not bar.isVisible()
+    assert shown.tab_words()[0] == "vera 1, running"
+    shown.feed(RunPaused(time=START + 2, turn=VERA, message="vera: The usage limit <b>is</b> reached."))
+    assert bar.resume_button.isEnabled(), "it can be paused again"
+
+
+def test_a_paused_run_that_is_stopped_offers_nothing_more(shown: Shown, qtbot: QtBot) -> None:
+    paused(shown)
+    with qtbot.waitSignal(shown.view.stop_requested):
+        shown.view.pause.stop_button.click()
+    shown.feed(StopRequested(time=START, kind=StopKind.NOW))
+    assert not shown.view.pause.resume_button.isEnabled()
+    shown.feed(RunFinished(time=START, status=RunStatus.STOPPED))
+    assert not shown.view.pause.isVisible()
+
+
+def test_a_warning_about_an_agent_marks_its_tab_and_is_read_in_a_line(shown: Shown) -> None:
+    shown.feed(group("vera", "linter"), TurnStarted(time=START, turn=VERA))
+    shown.view.tabs.show_overview()
+    before = shown.view.tabs.bar.tabIcon(0).pixmap(16, 16).toImage()
+    shown.feed(Noted(time=START, turn=VERA, message="vera printed <i>nothing</i> for 120 s.", warning=True))
+    assert shown.tab_words()[0] == "vera 1, running, 1 warning"
+    assert "&lt;i&gt;nothing&lt;/i&gt;" in shown.view.tabs.bar.tabToolTip(0)
+    assert shown.view.tabs.bar.tabIcon(0).pixmap(16, 16).toImage() != before
+    notes = shown.view.notes
+    assert notes.text.text() == "vera printed <i>nothing</i> for 120 s."
+    assert notes.text.textFormat() is Qt.TextFormat.PlainText
+    notes.show_button.click()
+    assert shown.view.tabs.current_turn == VERA
+    assert not notes.isVisible()
+    assert shown.tab_words()[0] == "vera 1, running, 1 warning", "read is not forgotten"
+
+
+def test_several_warnings_are_counted_and_lead_to_the_overview(shown: Shown) -> None:
+    shown.feed(group("vera", "linter"), TurnStarted(time=START, turn=VERA))
+    shown.feed(*(Noted(time=START, turn=VERA, message=f"note {n}", warning=True) for n in range(40)))
+    shown.feed(
+        Noted(time=START, message="80% of the budget is used.", warning=True), Noted(message="by the way")
+    )
+    notes = shown.view.notes
+    assert notes.text.text() == "80% of the budget is used. (41 warnings)"
+    notes.show_button.click()
+    assert shown.view.tabs.page == OVERVIEW
+    shown.feed(Noted(time=START, message="One more.", warning=True))
+    assert notes.text.text() == "One more."
+    shown.feed(RunFinished(time=START, status=RunStatus.STOPPED))
+    assert not notes.isVisible()
+    assert "42 warnings" in shown.view.banner.facts.text()
+
+
+# --- orders for one agent -------------------------------------------------------------------------------
+
+
+def menu_words(menu: QMenu) -> dict[str, bool]:
+    return {action.text(): action.isEnabled() for action in menu.actions() if action.text()}
+
+
+def test_a_failed_agent_can_be_tried_again_as_long_as_its_group_goes_on(shown: Shown, qtbot: QtBot) -> None:
+    shown.feed(
+        group(*AGENTS),
+        TurnStarted(time=START, turn=VERA),
+        TurnStarted(time=START, turn=LINTER),
+        TurnFinished(time=START, turn=VERA, status=TurnStatus.FAILED, message="vera failed."),
+    )
+    menu = shown.view.tabs.menu_for(0)
+    assert menu_words(menu)["Stop this agent (it is done)"] is False
+    with qtbot.waitSignal(shown.view.retry_turn_requested) as asked:
+        next(action for action in menu.actions() if action.text() == "Try again").trigger()
+    assert asked.args == [VERA]
+    menu.close()
+    shown.feed(
+        TurnFinished(time=START, turn=LINTER),
+        TurnFinished(time=START, turn=SECURITY, status=TurnStatus.STOPPED),
+    )
+    menu = shown.view.tabs.menu_for(0)
+    assert menu_words(menu)["Try again (its group is done)"] is False
+    menu.close()
+    menu = shown.view.tabs.menu_for(1)
+    assert menu_words(menu)["Try again (it succeeded, and its result counts)"] is False
+    menu.close()
+
+
+def test_a_pills_menu_and_key_order_the_same_as_the_tabs(shown: Shown, qtbot: QtBot) -> None:
+    shown.feed(group(*AGENTS), TurnStarted(time=START, turn=VERA), TurnStarted(time=START, turn=LINTER))
+    shown.view.activateWindow()
+    menu = shown.view.strip.pills[LINTER].menu()
+    assert menu_words(menu) == {"Watch it": True, "Stop this agent": True, "End it and try again": True}
+    with qtbot.waitSignal(shown.view.retry_turn_requested) as asked:
+        next(action for action in menu.actions() if action.text() == "End it and try again").trigger()
+    assert asked.args == [LINTER]
+    menu.close()
+    shown.view.tabs.show_turn(VERA)
+    assert shown.view.ordered_turn == VERA
+    shown.view.strip.pills[LINTER].setFocus()
+    assert shown.view.ordered_turn == LINTER
+
+
+def test_what_cannot_be_ordered_says_why(shown: Shown) -> None:
+    said: list[str] = []
+    shown.view.message.connect(said.append)
+    paused(shown)
+    shown.view.orders.retry(VERA)
+    shown.view.orders.stop(SECURITY)
+    assert said == [
+        "vera 1 cannot be tried again: the run is paused; resume the run.",
+        "security_auditor 1 cannot be stopped: it has not begun.",
+    ]
+    shown.view.orders.may_retry = lambda _: False
+    shown.feed(RunContinued(time=START))
+    shown.view.orders.retry(VERA)
+    assert said[-1] == "vera 1 cannot be tried again: the run is about to end."
+
+
+# --- a run with a past ------------------------------------------------------------------------------------
+
+
+def test_a_run_that_goes_on_is_shown_with_all_that_was_before(shown: Shown, tmp_path: Path) -> None:
+    """Pain 23: resuming pays for finished work again."""
+    past = [
+        RunStarted(time=START, run_id="r", folder=str(tmp_path), max_loops=10),
+        group(*AGENTS),
+        TurnStarted(time=START, turn=VERA),
+        TurnFinished(time=START + 5, turn=VERA, usage=Usage(input_tokens=7, cost_usd=0.5)),
+        TurnStarted(time=START, turn=LINTER),
+        Noted(time=START, message="an old warning", warning=True),
+        Noted(time=START, turn=LINTER, message="linter is quiet.", warning=True),
+    ]
+    write_transcript(tmp_path, "1-0-vera", "Done long ago.")
+    shown.progress = RunProgress()
+    shown.progress.apply_all(past)
+    again = RunStarted(time=START + 900, run_id="r", folder=str(tmp_path), max_loops=12, resumed=True)
+    shown.progress.apply(again)
+    shown.view.begin(shown.progress)
+    shown.view.take([again], START + 900)
+    assert shown.tab_words() == [
+        "vera 1, succeeded",
+        "linter 1, stopped, 1 warning",
+        "security_auditor 1, stopped",
+    ]
+    assert not shown.view.notes.isVisible(), "what the past warned of is no news"
+    assert not shown.view.banner.isVisible()
+    shown.feed(group(*AGENTS), TurnStarted(time=START + 901, turn=LINTER), now=START + 931)
+    assert shown.pills()["linter"].startswith("0:30"), "its time is that of now"
+    assert shown.tab_words()[0] == "vera 1, succeeded"
+    shown.view.tabs.show_turn(VERA)
+    log = shown.view.tabs.pages.currentWidget()
+    assert isinstance(log, LogView)
+
+
+def test_a_turn_that_is_made_again_elsewhere_shows_its_new_output(shown: Shown, qtbot: QtBot) -> None:
+    write_transcript(shown.folder, "1-0-vera", "the first life")
+    shown.feed(group("vera"), TurnStarted(time=START, turn=VERA))
+    shown.view.tabs.show_turn(VERA)
+    shown.feed(TurnFinished(time=START, turn=VERA, status=TurnStatus.STOPPED))
+    write_transcript(shown.folder, "009-vera", "the second life")
+    ref = TurnRef(VERA, Place("loop", 1, 0), "vera", "vera", "009-vera")
+    shown.feed(
+        GroupStarted(time=START, phase="loop", iteration=1, group=1, mode="parallel", turns=(ref,)),
+        TurnStarted(time=START, turn=VERA),
+    )
+    log = shown.view.tabs.pages.currentWidget()
+    assert isinstance(log, LogView)
+    qtbot.waitUntil(lambda: any("second life" in line for line in log.visible_text()))
+    assert shown.view.tabs.current_turn == VERA
