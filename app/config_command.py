@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -18,6 +19,7 @@ from core.preparing import given_folders, problems_in_force
 from core.problems import Problem, Severity, UserFileError
 from core.run_folders import library_of, log_dir_of, workdir_of
 from core.settings import LookedFor, Origin, ResolvedSettings, Setting, resolve_settings
+from core.settings_keys import PREFIX, TOP_KEYS
 from core.workflow_file import inspect_workflow
 
 _WIDEST = 44
@@ -78,7 +80,13 @@ def _problems_in_force(
         if problem not in known
         and problem.place not in told
         and (is_whole or problem.place or problem.file != file.path)
+        and (problem.severity is Severity.ERROR or _is_of_setting(problem))
     ]
+
+
+def _is_of_setting(problem: Problem) -> bool:
+    """Whether it is not about agents and groups: warnings of these are told by `openloop validate`."""
+    return re.split(r"[.\[]", problem.place)[0] in TOP_KEYS or problem.place.startswith((PREFIX, "--"))
 
 
 def _as_effective(resolved: ResolvedSettings) -> list[Setting]:
