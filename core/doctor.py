@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 
-from core.agent import AgentLibrary
 from core.backends.registry import backend, backend_names
 from core.config import WorkflowFile
 from core.folder_checks import check_log_folder, check_user_folders
@@ -62,14 +61,12 @@ class Checkup:
         overrides: RunOverrides | None = None,
         *,
         environ: Mapping[str, str] | None = None,
-        library: AgentLibrary | None = None,
         default_workdir: Path | None = None,
         answer_seconds: float = ANSWER_SECONDS,
     ) -> None:
         self._workflow = workflow
         self._overrides = overrides or RunOverrides()
         self._environ = os.environ if environ is None else environ
-        self._library = library
         self._default_workdir = default_workdir
         self._answer_seconds = answer_seconds
         self._checks = _checks(with_workflow=workflow is not None)
@@ -98,7 +95,6 @@ class Checkup:
             self._workflow,
             self._overrides,
             environ=self._environ,
-            library=self._library,
             known_backends=backend_names(),
             default_workdir=self._default_workdir,
         )

@@ -52,13 +52,12 @@ def run_needs(
     overrides: RunOverrides,
     *,
     environ: Mapping[str, str],
-    library: AgentLibrary | None = None,
     known_backends: Collection[str] | None = None,
     default_workdir: Path | None = None,
 ) -> RunNeeds:
     """What this workflow needs; None: what any would need with the settings in force. Reads the disk.
 
-    `library` None: it is read from the workflow's folders. Never raises for what is wrong with the files.
+    Never raises for what is wrong with the files.
     """
     workflow: list[Problem] = []
     settings: list[Problem] = []
@@ -81,7 +80,7 @@ def run_needs(
         file = effective.file
     workdir = folder or workdir_of(file, default_workdir)
     values = file.workflow
-    library = library or library_of(file, workdir)
+    library = library_of(file, workdir)
     plan: RunPlan | None = None
     if name is not None:
         found = check_workflow(file, library, known_backends, workdir)

@@ -136,7 +136,7 @@ class DoctorDialog(QDialog):
 
     def _lead_to_trouble(self) -> None:
         """Bring the first finding that is in the way into view, unless the user is looking at something."""
-        if self.list.currentIndex().isValid():
+        if self.list.selectionModel().hasSelection():
             return
         for row, entry in enumerate(self.model.entries):
             if isinstance(entry, Found) and entry.finding.status is FindingStatus.ERROR:

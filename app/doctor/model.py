@@ -109,8 +109,9 @@ class FindingModel(QAbstractListModel):
         return None
 
     def flags(self, index: _Index) -> Qt.ItemFlag:
-        if index.isValid() and isinstance(self._entries[index.row()], Heading):
-            return Qt.ItemFlag.ItemIsEnabled
+        # What is awaited will go: a choice of it would jump to the next row.
+        if not index.isValid() or not isinstance(self._entries[index.row()], Found):
+            return Qt.ItemFlag.NoItemFlags
         return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
 
     def _words(self, entry: Entry) -> str:

@@ -61,7 +61,6 @@ class Doctor(QObject):
         document = self._document
         return Checkup(
             document.snapshot() if self._has_agents() else None,
-            library=document.library,
             default_workdir=document.default_workdir,
         )
 
