@@ -201,7 +201,11 @@ def _checks(*, with_workflow: bool) -> dict[str, _Check]:
 def _settings(needs: RunNeeds) -> Iterator[Finding]:
     yield from (_as_finding("settings", problem) for problem in needs.settings)
     if not needs.settings:
-        yield Finding("settings", FindingStatus.OK, "The files with settings can be read.")
+        files = " and ".join(map(str, needs.settings_files))
+        message = (
+            f"Read from {files}." if files else "There is no file with settings, so the usual ones hold."
+        )
+        yield Finding("settings", FindingStatus.OK, message)
 
 
 def _log_folder(needs: RunNeeds) -> Iterable[Finding]:

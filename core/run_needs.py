@@ -9,13 +9,13 @@ from pathlib import Path
 from core.agent import AgentLibrary
 from core.backends.base import TurnOrder
 from core.backends.registry import UnknownBackendError, backend
-from core.check import check_workflow
 from core.config import AgentGroup, Workflow, WorkflowFile
 from core.plan import RunPlan
 from core.planning import DEFAULT_BACKEND, RunOverrides, plan_run
+from core.preparing import given_folders, problems_in_force
 from core.problems import Problem, Severity, UserFileError
 from core.run_folders import library_of, log_dir_of, workdir_of
-from core.settings import effective_workflow
+from core.settings import resolve_settings
 from core.state import PHASES
 from core.workflow_file import load_workflow
 
@@ -27,7 +27,8 @@ class RunNeeds:
     `name` is None without a workflow that can be read. `backends`: those that its agents use;
     `default_backend`: that of agents that name none. `most_at_once`: agent CLIs with a costly start that may
     work at the same time. `orders`: the turns by backend, where the workflow can run. `settings` are the
-    problems of files with settings, `workflow` those of the workflow and its agents.
+    problems of places with settings, `settings_files` those that were read, `workflow` the problems of the
+    workflow and its agents.
     """
 
     name: str | None
@@ -39,6 +40,7 @@ class RunNeeds:
     worktrees: bool = False
     orders: Mapping[str, tuple[TurnOrder, ...]] = field(default_factory=dict)
     settings: tuple[Problem, ...] = ()
+    settings_files: tuple[Path, ...] = ()
     workflow: tuple[Problem, ...] = ()
 
     @property
@@ -60,7 +62,6 @@ def run_needs(
     Never raises for what is wrong with the files.
     """
     workflow: list[Problem] = []
-    settings: list[Problem] = []
     file = given
     if isinstance(file, Path):
         try:
@@ -69,40 +70,41 @@ def run_needs(
             workflow += error.problems
             file = None
     name = file.workflow.name if file is not None else None
-    file = file or WorkflowFile(workflow=Workflow())
-    folder = overrides.workdir.absolute() if overrides.workdir else None
-    try:
-        effective = effective_workflow(file, folder or workdir_of(file, default_workdir), environ=environ)
-    except UserFileError as error:
-        settings += error.problems
-    else:
-        settings += effective.warnings
-        file = effective.file
-    workdir = folder or workdir_of(file, default_workdir)
-    values = file.workflow
-    library = library_of(file, workdir)
+    read = file or WorkflowFile(workflow=Workflow())
+    resolved = resolve_settings(
+        read, workdir_of(read, default_workdir), environ=environ, given=given_folders(overrides)
+    )
+    effective = resolved.effective
+    workdir = workdir_of(effective.file, default_workdir)  # the overrides' folder is a setting by now
+    library = library_of(effective.file, workdir)
     plan: RunPlan | None = None
     if name is not None:
-        found = check_workflow(file, library, known_backends, workdir)
+        found = problems_in_force(read, effective, library, known_backends, workdir)
         workflow += found
         if not any(problem.severity is Severity.ERROR for problem in found):
             try:
                 plan = plan_run(
-                    file, library, overrides, known_backends=known_backends, default_workdir=default_workdir
+                    effective.file,
+                    library,
+                    overrides,
+                    known_backends=known_backends,
+                    default_workdir=default_workdir,
                 )
             except UserFileError as error:
                 workflow += error.problems
+    values = effective.file.workflow
     most = _most_at_once(plan) if plan is not None else 0 if name is not None else values.parallel_cap
     return RunNeeds(
         name=name,
         workdir=workdir,
-        log_dir=overrides.log_dir.absolute() if overrides.log_dir else log_dir_of(file, workdir),
+        log_dir=log_dir_of(effective.file, workdir),
         backends=frozenset(_backends(values, library)),
         default_backend=values.backend or DEFAULT_BACKEND,
         most_at_once=most,
         worktrees="worktree" in {values.isolation, *(group.isolation for group in _groups(values))},
         orders=_orders(plan) if plan is not None else {},
-        settings=tuple(settings),
+        settings=(*resolved.errors, *effective.warnings),
+        settings_files=tuple(looked.path for looked in resolved.files if looked.exists),
         workflow=tuple(workflow),
     )
 

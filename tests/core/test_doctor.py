@@ -429,6 +429,40 @@ def test_a_workflow_with_errors_is_told_with_every_one_of_them(machine: Machine)
     assert {finding.status for finding in found} == {ERROR}
 
 
+def test_a_file_with_settings_that_is_broken_is_told_with_its_place(machine: Machine) -> None:
+    settings = machine.work / "openloop.json"
+    settings.write_text('{"retries": 2,\n "max_loops": }')
+    finding = machine.examine().of("settings")
+    assert finding.status is ERROR
+    assert f"{settings}:2:" in finding.message
+
+
+def test_a_setting_that_cannot_be_is_told_and_the_others_hold(machine: Machine) -> None:
+    settings = machine.work / "openloop.json"
+    settings.write_text('{"retries": "often", "retires": 1, "backend": "codex", "log_dir": "runs"}')
+    report = machine.examine()
+    statuses = {finding.status: finding for finding in report.all_of("settings")}
+    assert "retries" in statuses[ERROR].message
+    assert "retires" in statuses[WARNING].message
+    assert report.of("codex").status is WARNING, "the default now"
+    assert report.of("opencode").status is OK
+    assert str(machine.work / "runs") in report.of("log folder").message
+
+
+def test_a_variable_that_says_nonsense_is_told(machine: Machine) -> None:
+    machine.monkeypatch.setenv("OPENLOOP_RETRIES", "often")
+    finding = machine.examine().of("settings")
+    assert finding.status is ERROR
+    assert "OPENLOOP_RETRIES" in finding.message
+
+
+def test_which_files_with_settings_were_read_is_told(machine: Machine) -> None:
+    assert "no file with settings" in machine.examine().of("settings").message
+    settings = machine.work / "openloop.json"
+    settings.write_text('{"retries": 2}')
+    assert machine.examine().of("settings").message == f"Read from {settings}."
+
+
 # --- git and the working folder -------------------------------------------------------------------------
 
 
