@@ -110,6 +110,7 @@ class _Check:
         self._backend(workflow.backend, ("backend",))
         self._folders(workdir)
         self._numbers()
+        self._texts()
 
     def _condition(self) -> None:
         # Here, because compiling conditions is not needed to read files.
@@ -172,6 +173,23 @@ class _Check:
             orjson.dumps(workflow.initial_payload)
         except orjson.JSONEncodeError as error:
             self._error(("initial_payload",), f"The payload cannot be given to agents: {error}.")
+
+    def _texts(self) -> None:
+        """No command, argument or path can have a NUL: starting it would fail."""
+        workflow, defaults = self._workflow, self._workflow.opencode_defaults
+        texts: dict[JsonPath, str | None] = {
+            ("init_script",): workflow.init_script,
+            ("log_dir",): workflow.log_dir,
+            ("opencode_defaults", "model"): defaults.model,
+            ("opencode_defaults", "agent"): defaults.agent,
+            ("opencode_defaults", "variant"): defaults.variant,
+            ("opencode_defaults", "extra_args"): "".join(defaults.extra_args),
+        }
+        for path, text in texts.items():
+            if "\0" in (text or ""):
+                self._error(
+                    path, f"{path[-1]} has a NUL character, which no command or path can have.", "Remove it."
+                )
 
     # --- groups ----------------------------------------------------------------------------------------
 

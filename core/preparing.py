@@ -12,7 +12,7 @@ from core.config import WorkflowFile
 from core.plan import RunPlan
 from core.planning import RunOverrides, plan_run
 from core.problems import Problem, Severity, UserFileError
-from core.run_folders import library_of, workdir_of
+from core.run_folders import library_of, log_dir_of, workdir_of
 from core.settings import EffectiveWorkflow, effective_workflow
 from core.trust import BroughtCommand, brought_commands
 
@@ -62,6 +62,24 @@ def prepare_run(
         errors = [problem for problem in found if problem.severity is Severity.ERROR]
         raise UserFileError(errors or refusal.problems) from refusal
     return PreparedRun(plan, brought_commands(plan, effective.settings), effective.warnings)
+
+
+def folders_in_force(
+    file: WorkflowFile,
+    overrides: RunOverrides | None = None,
+    *,
+    environ: Mapping[str, str],
+    default_workdir: Path | None = None,
+) -> tuple[Path, Path]:
+    """The working folder and that of the run folders, as `prepare_run` decides them. Raises UserFileError."""
+    file = effective_workflow(
+        file,
+        workdir_of(file, default_workdir),
+        environ=environ,
+        given=given_folders(overrides or RunOverrides()),
+    ).file
+    workdir = workdir_of(file, default_workdir)
+    return workdir, log_dir_of(file, workdir)
 
 
 def given_folders(overrides: RunOverrides) -> dict[str, str]:

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from core.config import Workflow, WorkflowFile
-from core.jsonc import format_place, parse_jsonc
+from core.json_types import JsonValue
+from core.jsonc import JsonPath, format_place, parse_jsonc
 from core.problems import Problem, Severity, UserFileError
 from core.settings_files import FILE_NAME, LookedFor, Said, files_to_read, read_settings_file
 from core.settings_keys import SETTING_KEYS, Origin, Setting, keys_said, path_of, put_values, value_of
@@ -123,21 +124,30 @@ def _said_by_workflow(file: WorkflowFile) -> Said:
     window, which is not written.
     """
     workflow = file.workflow
-    settings = {
-        key: Setting(key, value, Origin.WORKFLOW)
-        for key in keys_said(workflow)
-        if (value := value_of(workflow, key)) is not None or _has_null(file.text, key)
-    }
-    return Said(settings)
+    said = {key: value_of(workflow, key) for key in keys_said(workflow)}
+    nulls = _nulls(file.text, [key for key, value in said.items() if value is None])
+    return Said(
+        {
+            key: Setting(key, value, Origin.WORKFLOW)
+            for key, value in said.items()
+            if value is not None or key in nulls
+        }
+    )
 
 
-def _has_null(text: str, key: str) -> bool:
-    """Whether the text of a workflow has this key, with null."""
+def _nulls(text: str, keys: list[str]) -> set[str]:
+    """Those of the settings for which the text of a workflow has null."""
+    if not keys:
+        return set()
     try:
-        value = parse_jsonc(text).value
+        document = parse_jsonc(text).value
     except UserFileError:
-        return False
-    for part in path_of(key):
+        return set()
+    return {key for key in keys if _is_null(document, path_of(key))}
+
+
+def _is_null(value: JsonValue, path: JsonPath) -> bool:
+    for part in path:
         if not isinstance(value, dict) or part not in value:
             return False
         value = value[str(part)]

@@ -77,6 +77,10 @@ def test_lines_are_not_told_once_the_workflow_is_not_the_text_any_more(library: 
         ({"backend": "opncode"}, "backend", "Did you mean opencode?"),
         ({"budget": {"max_tokens": 0}}, "budget.max_tokens", "before its first agent"),
         ({"workdir": "/nowhere/at/all"}, "workdir", "does not exist"),
+        ({"init_script": "a\0b"}, "init_script", "NUL"),
+        ({"log_dir": "a\0b"}, "log_dir", "NUL"),
+        ({"opencode_defaults": {"extra_args": ["a", "b\0"]}}, "opencode_defaults.extra_args", "NUL"),
+        ({"opencode_defaults": {"model": "p/m\0"}}, "opencode_defaults.model", "NUL"),
         ({"initial_payload": {"n": 10**30}}, "initial_payload", "cannot be given"),
         (
             {"loop_agents": [{"agents": ["vera"], "isolation": "worktree"}]},

@@ -14,12 +14,12 @@ from core.json_types import JsonObject, JsonValue
 from core.plan import PlannedGroup
 from core.planning import RunOverrides
 from core.platform_paths import config_folder
-from core.preparing import PreparedRun, prepare_run
+from core.preparing import PreparedRun, folders_in_force, prepare_run
 from core.problems import Problem, UserFileError
 from core.recorded_run import read_run
 from core.resuming import prepare_resume
 from core.settings import FILE_NAME
-from core.workflow_file import parse_workflow
+from core.workflow_file import load_workflow, parse_workflow
 from tests.core.run_support import FinishedRun, Workshop, run_plan
 
 
@@ -182,6 +182,18 @@ def test_the_folders_of_the_project_are_those_of_the_run(shop: Workshop, folder:
     overrides = RunOverrides(workdir=folder / "one", log_dir=folder / "given")
     done = run(shop, {"workdir": "two"}, environ=environ, overrides=overrides)
     assert (done.payload["at"], done.folder.parent) == ("one", folder / "given")
+
+
+def test_the_folders_of_runs_are_found_without_planning_one(shop: Workshop, folder: Path) -> None:
+    shop.agent("vera")
+    (folder / "one").mkdir()
+    project_file(folder, {"workdir": "one", "log_dir": "runs"})
+    for overrides in (RunOverrides(), RunOverrides(workdir=folder / "agents", log_dir=folder / "given")):
+        for environ in ({}, {"OPENLOOP_LOG_DIR": str(folder / "logs")}):
+            plan = prepare(shop, {}, overrides, environ=environ).plan
+            file = load_workflow(folder / "workflow.json")
+            found = folders_in_force(file, overrides, environ=environ, default_workdir=folder)
+            assert found == (plan.workdir, plan.log_dir)
 
 
 def test_retries_of_the_project_are_made(
