@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+MOST_TOKENS, MOST_USD = 10**15, 1e12
+"""More is no usage; it counts as this much."""
+_COUNTS = ("input_tokens", "output_tokens", "reasoning_tokens", "cache_read_tokens", "cache_write_tokens")
+
 
 @dataclass(frozen=True, slots=True)
 class Usage:
@@ -15,6 +19,15 @@ class Usage:
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
     cost_usd: float | None = None
+
+    def __post_init__(self) -> None:
+        # What a CLI tells may be any number, and a journal holds none beyond 64 bits.
+        for name in _COUNTS:
+            count = getattr(self, name)
+            if not 0 <= count <= MOST_TOKENS:
+                object.__setattr__(self, name, min(max(0, count), MOST_TOKENS))
+        if self.cost_usd is not None and not 0 <= self.cost_usd <= MOST_USD:
+            object.__setattr__(self, "cost_usd", MOST_USD if self.cost_usd > 0 else 0.0)
 
     @property
     def total_tokens(self) -> int:

@@ -184,7 +184,7 @@ ATTACKS = {
     "loop that finds nothing": "[1 for a in payload['numbers'] for b in payload['numbers'] if a < 0]",
     "comparing all": "sum(1 for a in payload['rows'] for b in payload['rows'] if a == b)",
     "comparing large lists": "all(payload['rows'] == payload['rows'][:] for a in payload['numbers'])",
-    "comparing keys in lists": "all([w.keys()] == [w.keys()] for w in [payload['wide']] for a in payload['rows'])",
+    "comparing keys in lists": "all([w.keys()] == [w.keys()] for w in [payload['wide']] for a in w)",
     "comparing items in tuples": "all((w.items(),) == (w.items(),) for w in [payload['wide']] for a in w)",
     "finding keys": "payload['wide'].keys() in [payload['wide'].keys()]",
     "finding items": "[payload['wide'].items()].index(payload['wide'].items())",
