@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal, SignalInstance, Slot
 
 from app.notice_bar import Notice, NoticeAction, NoticeArea, Tone
-from app.runs.words import age_words, title_words
+from app.runs.words import age_words, title_words, tr
 
 if TYPE_CHECKING:
     from app.runs.entry import RunEntry
@@ -76,12 +76,13 @@ class LeftOvers(QObject):
         stop = self._stop
 
         def work(found: SignalInstance) -> None:
-            # Reading a journal needs more of core than the window's first paint.
-            from app.runs.run_reader import read_entry
             from core.open_runs import cut_off_runs
-            from core.orphans import find_orphans
 
             for folder in cut_off_runs()[:_MOST]:
+                # Only now, as there usually is none: reading a journal needs much of core.
+                from app.runs.run_reader import read_entry
+                from core.orphans import find_orphans
+
                 if stop.is_set():
                     return
                 found.emit(Found(read_entry(folder), tuple(find_orphans(folder))))
@@ -176,6 +177,8 @@ def _line(entry: RunEntry, now: float) -> str:
 
 def orphan_line(orphan: Orphan) -> str:
     """A process that outlived its run, in a line."""
-    more = f" + {orphan.children}" if orphan.children else ""
+    more = {0: "", 1: tr(" and 1 process below it")}.get(
+        orphan.children, tr(" and {0} processes below it").format(orphan.children)
+    )
     command = f" ({orphan.command})" if orphan.command else ""
-    return f"{orphan.label}: process {orphan.pid}{more}{command}"
+    return tr("{0}: process {1}{2}{3}").format(orphan.label, orphan.pid, more, command)

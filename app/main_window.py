@@ -381,6 +381,7 @@ class MainWindow(QMainWindow):
     def _begin_run(self, progress: RunProgress) -> None:
         self.run_view.begin(progress)
         self.run_view.show_origin(self._origin(progress))
+        self.run_view.banner.offer_again(self.run.is_of_document)
         self.top_bar.offer_run(True)
         self.actions_of_window.show_has_run(True)
         self.right.show_side(Side.RUN)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QMessageBox, QWidget
+from PySide6.QtWidgets import QLabel, QMessageBox, QWidget
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,9 @@ def ask(
     box.setTextFormat(Qt.TextFormat.PlainText)
     box.setText(text)
     box.setInformativeText(explanation)
+    for label in box.findChildren(QLabel):
+        # The explanation has a label of its own, which takes what looks like markup for markup.
+        label.setTextFormat(Qt.TextFormat.PlainText)
     by_button = {}
     for choice in choices:
         button = box.addButton(choice.text, choice.role)

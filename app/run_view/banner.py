@@ -86,6 +86,10 @@ class RunBanner(QWidget):
         if self._form is not None:
             self._form.setVisible(offered)
 
+    def offer_again(self, offered: bool) -> None:
+        """Whether "Run again" would run the same workflow."""
+        self.again_button.setVisible(offered)
+
     def _arrange(self) -> None:
         self._form_place = QVBoxLayout()
         buttons = FlowLayout()

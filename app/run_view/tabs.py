@@ -8,22 +8,20 @@ the list, a key, scrolling up in a log) ends that until he switches "Follow" on 
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import QPoint, Qt, QUrl, Signal, Slot
-from PySide6.QtGui import QContextMenuEvent, QDesktopServices, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QDesktopServices, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QStackedWidget, QVBoxLayout, QWidget
 
 from app.buttons import Button, ButtonLook
-from app.plain_text import plain_tool_tip
 from app.run_view.agent_orders import AgentOrders
 from app.run_view.log_view import LogView
-from app.run_view.marked_icon import marked_icon
 from app.run_view.state_tab import StateTab
-from app.run_view.turn_list import STATUS_TOKENS, TurnList, status_words
+from app.run_view.turn_list import TurnList
+from app.run_view.turn_tab_bar import TabDress, TurnTabBar
 from app.tab_bar import FlatTabBar
-from app.theme import STATUS_ICONS, icon, theme
+from app.theme import icon, theme
 from core.events import RunStatus, TurnStatus
 from core.progress import RunProgress, TurnProgress
 
@@ -35,44 +33,6 @@ MOST_TABS = 200
 MOST_VIEWS = 12
 """Log views that are kept; the one that was not looked at for longest goes first."""
 _MANY = 8
-_MOST_NOTES = 4
-"""Warnings that a tool tip has room for."""
-
-
-@dataclass(frozen=True, slots=True)
-class TabDress:
-    """Everything that a tab's looks depend on."""
-
-    status: TurnStatus
-    asks: bool
-    """It waits for the user's answer."""
-    waits_for_run: bool
-    """The run is paused."""
-    warnings: int
-    folder: str
-
-
-class _TurnTabBar(FlatTabBar):
-    """Signals: `menu_requested(int, QPoint)`: a tab's context menu; `close_requested(int)`: middle click."""
-
-    menu_requested = Signal(int, QPoint)
-    close_requested = Signal(int)
-
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:  # noqa: N802
-        if event.reason() == QContextMenuEvent.Reason.Keyboard:
-            index = self.currentIndex()
-            where = self.mapToGlobal(self.tabRect(index).center())
-        else:
-            index, where = self.tabAt(event.pos()), event.globalPos()
-        if index >= 0:
-            self.menu_requested.emit(index, where)
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: N802
-        if event.button() is Qt.MouseButton.MiddleButton:
-            index = self.tabAt(event.position().toPoint())
-            if index >= 0:
-                self.close_requested.emit(index)
-        super().mouseReleaseEvent(event)
 
 
 class RunTabs(QWidget):
@@ -109,7 +69,7 @@ class RunTabs(QWidget):
         self.fixed.addTab(self.tr("State"))
         self.fixed.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.fixed.customContextMenuRequested.connect(self._show_fixed_menu)
-        self.bar = _TurnTabBar(self)
+        self.bar = TurnTabBar(self)
         self.bar.setAccessibleName(self.tr("Turns"))
         self.bar.set_active(False)
         for bar, chosen in ((self.fixed, self._fixed_chosen), (self.bar, self._turn_chosen)):
@@ -260,22 +220,7 @@ class RunTabs(QWidget):
         if turn.id not in self._tabs:
             return
         dress = self._dresses.get(turn.id) or self._dress_of(turn, False)
-        index = self._tabs.index(turn.id)
-        state = status_words(turn.status, self)
-        shape, token = STATUS_ICONS[turn.status], STATUS_TOKENS[turn.status]
-        if dress.asks:
-            shape, token, state = "circle-alert", "failed", self.tr("needs your answer")
-        elif dress.waits_for_run:
-            shape, token, state = "circle-pause", "quiet", self.tr("waits for the run, which is paused")
-        noted = self._noted.get(turn.id, [])
-        self.bar.setTabIcon(index, marked_icon(shape, token) if noted else icon(shape, token))
-        words = self.tr("{0}, {1}").format(turn.title, state)
-        tip = "\n".join(text for text in (words, turn.message, *noted[-_MOST_NOTES:]) if text)
-        self.bar.setTabToolTip(index, plain_tool_tip(tip))
-        if noted:
-            many = self.tr("1 warning") if len(noted) == 1 else self.tr("{0} warnings").format(len(noted))
-            words = self.tr("{0}, {1}").format(words, many)
-        self.bar.setAccessibleTabName(index, words)
+        self.bar.dress(self._tabs.index(turn.id), turn, dress, self._noted.get(turn.id, ()))
 
     def _read_notes(self) -> None:
         notes = self._progress.notes

@@ -12,6 +12,7 @@ import psutil
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
 
 import core.orphans
 from app.runs.resume_form import ResumeForm
@@ -165,6 +166,8 @@ def test_a_run_of_another_workflow_is_resumed_with_its_past_and_the_open_one_sta
     log = desk.open_tab("quick")
     desk.until_log_says(log, "quick is at work.")
     assert desk.badges() == {"other": None}, "the cards are of another workflow"
+    assert "Resumed: work" in desk.run_view.origin.text()
+    assert not desk.run_view.banner.again_button.isVisible(), "it would run another workflow"
     assert desk.document.settings.name == "second"
     assert not desk.document.is_modified
     desk.click_tab(desk.run_view.tabs.fixed, 1)
@@ -308,6 +311,8 @@ def test_no_run_goes_on_beside_processes_of_its_earlier_life(
     desk.click(form.resume_button)
     desk.until(lambda: desk.window.resuming.question is not None, "nobody was asked")
     assert f"process {survivor.pid}" in desk.question().informativeText()
+    formats = {label.textFormat() for label in desk.question().findChildren(QLabel) if label.text()}
+    assert formats == {Qt.TextFormat.PlainText}, "commands are no markup"
     desk.answer("Leave them")
     desk.until(lambda: not desk.controller.running, "it waits for ever")
     assert is_alive(survivor)
