@@ -115,6 +115,8 @@ class RunView(QWidget):
         for event in events:
             if isinstance(event, AttemptFinished):
                 self._between.add(event.turn)
+                if event.late_bytes:
+                    self.tabs.note_late_output(event.turn, event.late_bytes)
             elif isinstance(event, AttemptStarted | TurnFinished):
                 self._between.discard(event.turn)
         self.tabs.refresh(now, self.held_up)

@@ -222,6 +222,11 @@ class RunTabs(QWidget):
         dress = self._dresses.get(turn.id) or self._dress_of(turn, False)
         self.bar.dress(self._tabs.index(turn.id), turn, dress, self._noted.get(turn.id, ()))
 
+    def note_late_output(self, turn: str, count: int) -> None:
+        """So many bytes came from a turn after it was told to end."""
+        words = self.tr("{0} bytes came after it was told to end. They are kept, and do not count.")
+        self._noted.setdefault(turn, []).append(words.format(f"{count:,}"))
+
     def _read_notes(self) -> None:
         notes = self._progress.notes
         for note in notes[self._notes_read :]:

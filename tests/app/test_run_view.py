@@ -727,6 +727,17 @@ def test_a_warning_about_an_agent_marks_its_tab_and_is_read_in_a_line(shown: Sho
     assert shown.tab_words()[0] == "vera 1, running, 1 warning", "read is not forgotten"
 
 
+def test_output_that_came_after_a_stop_is_told_on_the_tab(shown: Shown) -> None:
+    """Pain 10: "stopped" agents go on writing: late output is kept apart."""
+    shown.feed(group("vera"), TurnStarted(time=START, turn=VERA), AttemptStarted(time=START, turn=VERA))
+    shown.feed(
+        AttemptFinished(time=START, turn=VERA, problem="It was ended.", late_bytes=12_345),
+        TurnFinished(time=START, turn=VERA, status=TurnStatus.STOPPED, message="vera was stopped."),
+    )
+    assert shown.tab_words() == ["vera 1, stopped, 1 warning"]
+    assert "12,345 bytes came after it was told to end" in shown.view.tabs.bar.tabToolTip(0)
+
+
 def test_several_warnings_are_counted_and_lead_to_the_overview(shown: Shown) -> None:
     shown.feed(group("vera", "linter"), TurnStarted(time=START, turn=VERA))
     shown.feed(*(Noted(time=START, turn=VERA, message=f"note {n}", warning=True) for n in range(40)))

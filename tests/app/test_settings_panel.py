@@ -262,3 +262,22 @@ def test_arguments_are_split_as_in_a_shell(qapp: object) -> None:
     assert values.write_arguments(["--flag", "a b"]) == "--flag 'a b'"
     with pytest.raises(ValueError, match="quotation"):
         values.parse_arguments("'open")
+
+
+def test_what_happens_at_a_cap_and_at_silence_is_chosen(
+    panel: SettingsPanel, document: WorkflowDocument, qtbot: QtBot
+) -> None:
+    """Pains 14 and 24."""
+    page = panel.workflow_page
+    assert document.settings.budget.when_reached == "stop"
+    choose(qtbot, page, "When a cap is reached", "Let them finish")
+    assert document.settings.budget.when_reached == "finish"
+    silence = text_row(page, "Warn after silence")
+    assert silence.field.text() == "2 min"
+    retype(qtbot, silence, "none")
+    assert document.settings.agent_idle_warning == 0
+    retype(qtbot, silence, "90 s")
+    assert document.settings.agent_idle_warning == 90
+    document.undo_stack.undo()
+    document.undo_stack.undo()
+    assert (document.settings.budget.when_reached, document.settings.agent_idle_warning) == ("stop", 120)

@@ -326,3 +326,20 @@ def test_no_run_goes_on_beside_processes_of_its_earlier_life(
     assert not is_alive(survivor)
     desk.until_ended()
     assert desk.finished.status is RunStatus.COMPLETED
+
+
+def test_a_run_that_cannot_go_on_after_all_says_why_and_changes_nothing(desk: Desk) -> None:
+    stop_in_the_middle(desk)
+    form = until_offered(desk)
+    statuses = desk.statuses()
+    (Path(desk.progress.folder) / "workflow.json").write_text('{"loop_agents": 7}')
+    desk.click(form.resume_button)
+    desk.until(lambda: desk.window.notices.bar("run"), "nobody said why")
+    bar = desk.window.notices.bar("run")
+    assert bar is not None
+    assert bar.notice.text == "This run cannot go on:"
+    assert bar.notice.lines
+    desk.until(lambda: not desk.controller.running, "it hangs")
+    assert desk.window.status.light.text == "Stopped"
+    assert desk.statuses() == statuses
+    assert desk.window.top_bar.run_button.isEnabled()
