@@ -14,7 +14,7 @@ import psutil
 from filelock import FileLock, Timeout
 
 from core.health import Finding, FindingStatus
-from core.platform_paths import cache_folder, config_folder, data_folder, state_folder
+from core.platform_paths import config_folder, state_folder
 
 LITTLE_ROOM = 1 << 30
 """Bytes; a run with long logs and worktrees may need as much."""
@@ -61,16 +61,23 @@ def room_finding(subject: str, folder: Path, free: int) -> Finding:
 
 
 def check_user_folders() -> list[Finding]:
-    """The folders for settings and what is remembered: each that cannot be written, else one good word."""
+    """The folders for settings and what is remembered: each that cannot be written, else one good word.
+
+    A warning only: runs go on without, but something is lost.
+    """
     subject = "own folders"
     findings = []
-    for folder in (config_folder(), state_folder(), data_folder(), cache_folder()):
+    for folder, loss in (
+        (state_folder(), "What is remembered between starts is lost, such as commands that you allowed."),
+        (config_folder(), "Settings of your own cannot be kept there."),
+    ):
         try:
             with _made(folder):
                 _write_once(folder)
         except OSError as error:
+            message = f"{_refusal(folder, error)} {loss}"
             advice = "Correct its permissions, or name another place in the variable OPENLOOP_HOME."
-            findings.append(Finding(subject, FindingStatus.ERROR, _refusal(folder, error), advice))
+            findings.append(Finding(subject, FindingStatus.WARNING, message, advice))
     message = f"Settings in {config_folder()} and what is remembered in {state_folder()} can be written."
     return findings or [Finding(subject, FindingStatus.OK, message)]
 

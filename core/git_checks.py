@@ -9,7 +9,7 @@ from pathlib import Path
 
 from core.folder_checks import check_agents_can_write
 from core.health import Finding, FindingStatus
-from core.probing import NoAnswer, probe
+from core.probing import NoAnswer, asking_place, probe
 from core.processes import ProgramNotFound, find_program
 
 GIT = (2, 17)
@@ -26,7 +26,7 @@ def check_git(workdir: Path, *, needed: bool) -> Iterator[Finding]:
         yield Finding("git", bad, message, "Install it from https://git-scm.com.", absent=True)
         return
     try:
-        answer = probe((git, "--version"), workdir if workdir.is_dir() else Path.home())
+        answer = probe((git, "--version"), asking_place(workdir))
     except NoAnswer as error:
         yield Finding("git", bad, f"It does not answer ({git}). {error}", "Run `git --version` yourself.")
         return

@@ -159,6 +159,11 @@ def probe(
         return probes.ask(argv, cwd, environment, seconds)
 
 
+def asking_place(folder: Path) -> Path:
+    """Where to ask a program about a folder: in it, or where everybody may be while there is none."""
+    return folder if folder.is_dir() else Path(tempfile.gettempdir())
+
+
 def _wait(process: Process, outputs: tuple[Path, ...], seconds: float) -> tuple[ProcessExit, str]:
     """Wait for an end, or bring it about; then the text says why."""
     deadline = time.monotonic() + seconds

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import sys
+import tempfile
 from pathlib import Path
 
 from core.folder_checks import size_words
@@ -95,7 +96,7 @@ def check_supervisor() -> list[Finding]:
     subject = "processes"
     again = "Start OpenLoop again. If this stays, repair the Python installation."
     try:
-        answer = probe((sys.executable, "-I", "-c", _LEAVER), Path.home())
+        answer = probe((sys.executable, "-I", "-c", _LEAVER), Path(tempfile.gettempdir()))
     except NoAnswer as error:
         message = f"Processes cannot be looked after here. {error}"
         return [Finding(subject, FindingStatus.ERROR, message, again)]

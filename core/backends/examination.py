@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.health import Finding, FindingStatus
-from core.probing import CannotStart, NoAnswer, ProbeAnswer, probe
+from core.probing import CannotStart, NoAnswer, ProbeAnswer, asking_place, probe
 
 _VERSION = re.compile(r"(?<![\w.])v?(\d+\.\d+(?:\.\d+)*(?:[-+][\w.+-]+)?)")
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
@@ -65,8 +65,8 @@ def find_version(
 
 
 def ask(path: str, words: Sequence[str], workdir: Path, env: Mapping[str, str] | None = None) -> ProbeAnswer:
-    """Ask a CLI in the working folder, or in the home folder while there is none. Raises NoAnswer."""
-    return probe((path, *words), workdir if workdir.is_dir() else Path.home(), env=env)
+    """Ask a CLI in the working folder, or elsewhere while there is none. Raises NoAnswer."""
+    return probe((path, *words), asking_place(workdir), env=env)
 
 
 def named_variables(*names: str) -> list[str]:
