@@ -3,6 +3,9 @@
 Events with `journaled = True` are lines of the journal; the others only matter to who is watching now
 and can be lost. `time` is seconds since the epoch. `turn` is a turn id, `phase/iteration/group/entry`,
 which is the same whenever the same run comes to the same place (resume relies on that).
+
+No `slots` here, nor in what events carry (`Usage`, `StateUpdate`, `Conflict`, `Place`): orjson takes five
+times as long for a dataclass that has them, and the journal does little else.
 """
 
 from __future__ import annotations
@@ -51,7 +54,7 @@ class StopKind(StrEnum):
     NOW = "now"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RunStarted:
     """A run began. `folder` is the run folder."""
 
@@ -70,7 +73,7 @@ class RunStarted:
     """The run was begun before, and goes on here."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class InitScriptStarted:
     """The workflow's `init_script` runs, before the first agent. It is a process like an agent's."""
 
@@ -82,7 +85,7 @@ class InitScriptStarted:
     pid_started: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class InitScriptFinished:
     """The `init_script` and everything it started are gone. `problem` empty: it ended well."""
 
@@ -94,7 +97,7 @@ class InitScriptFinished:
     problem: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PhaseStarted:
     """The preparation, the loop or the finalization began."""
 
@@ -104,7 +107,7 @@ class PhaseStarted:
     phase: Phase = "preparation"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class IterationStarted:
     """A pass over the loop's groups began; `iteration` counts from 1."""
 
@@ -114,7 +117,7 @@ class IterationStarted:
     iteration: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TurnRef:
     """A turn that a group is going to make."""
 
@@ -130,7 +133,7 @@ class TurnRef:
         object.__setattr__(self, "folder", plain_name(self.folder))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class GroupStarted:
     """A group began; its turns are now waiting. `state_bytes`: size of the state that its agents get."""
 
@@ -146,7 +149,7 @@ class GroupStarted:
     state_bytes: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TurnStarted:
     """A turn has its slot and begins its first attempt."""
 
@@ -159,7 +162,7 @@ class TurnStarted:
     prompt_bytes: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AttemptStarted:
     """A process of the turn started. `number` counts from 1 over retries and corrections."""
 
@@ -175,7 +178,7 @@ class AttemptStarted:
     """Start time of the process as the system tells it, in seconds since the epoch; 0: not known."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SessionKnown:
     """The backend named the session of the turn."""
 
@@ -186,7 +189,7 @@ class SessionKnown:
     session: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class UsageReported:
     """A step of the turn ended and used this much (not cumulative)."""
 
@@ -197,7 +200,7 @@ class UsageReported:
     usage: Usage = Usage()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AttemptFinished:
     """A process of the turn and everything it started are gone. `problem` empty: nothing was wrong."""
 
@@ -214,7 +217,7 @@ class AttemptFinished:
     """Bytes of its output that came after it was told to end: kept and marked, never merged."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RetryScheduled:
     """The turn waits `seconds` before another attempt; its slot is free meanwhile."""
 
@@ -226,7 +229,7 @@ class RetryScheduled:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TurnFinished:
     """A turn ended. `update` is what it contributes (None: nothing); written before it is merged."""
 
@@ -245,7 +248,7 @@ class TurnFinished:
     usage: Usage = Usage()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Noted:
     """Something the user should know: a blocked completion, keys moved into the payload, a warning."""
 
@@ -257,7 +260,7 @@ class Noted:
     warning: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Merged:
     """Updates became the next state (the state itself is not in the journal: it follows from the updates)."""
 
@@ -271,7 +274,7 @@ class Merged:
     conflicts: tuple[Conflict, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ConditionChecked:
     """The end condition was evaluated after a merge of the loop."""
 
@@ -282,7 +285,7 @@ class ConditionChecked:
     holds: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StopRequested:
     """The user asked the run to stop."""
 
@@ -292,7 +295,7 @@ class StopRequested:
     kind: StopKind = StopKind.AFTER_RUNNING
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RunPaused:
     """The run waits as a whole: what failed would fail for every agent (a quota, a lost login).
 
@@ -306,7 +309,7 @@ class RunPaused:
     message: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RunContinued:
     """A paused run goes on."""
 
@@ -315,7 +318,7 @@ class RunContinued:
     time: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RunFinished:
     """The run is over and nothing of it is alive. `message` says how and why, in a sentence."""
 
@@ -333,7 +336,7 @@ class RunFinished:
 # --- only for who is watching now ---------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StateChanged:
     """The state after a merge. The object is shared and immutable."""
 
@@ -343,7 +346,7 @@ class StateChanged:
     state: WorkflowState = WorkflowState()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TurnActivity:
     """The turn printed something; at most four a second for each turn."""
 
@@ -355,7 +358,7 @@ class TurnActivity:
     output_bytes: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class QuestionAsked:
     """An agent did not answer with a state update and the workflow says `ask`.
 

@@ -34,6 +34,9 @@ class Journal:
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
         self._fd: int | None = os.open(path, flags, 0o644)
         self._end = os.fstat(self._fd).st_size
+        self._synced = -1
+        """Bytes that are known to be on disk; -1: not even that the file is there."""
+        self._sync_error: OSError | None = None
         if self._end and not _ends_with_newline(path):
             # A torn line of an earlier life: closed, so that the next line does not become part of it.
             self._write(b"\n")
@@ -44,13 +47,22 @@ class Journal:
 
     def sync(self) -> None:
         """Return when everything appended so far is on disk."""
+        wanted = self._end
         # Others append meanwhile: a slow disk must not hold up whoever only tells of something.
         with self._syncing:
-            if self._fd is not None:
-                try:
-                    os.fsync(self._fd)
-                except OSError as error:
-                    raise self._refused(error) from error
+            # Of those who waited here, the first brought the others' lines to the disk with its own.
+            if self._synced >= wanted or self._fd is None:
+                return
+            # A system tells of what it lost only once: whoever asks next must not take that for success.
+            if self._sync_error is not None:
+                raise self._refused(self._sync_error) from self._sync_error
+            end = self._end
+            try:
+                os.fsync(self._fd)
+            except OSError as error:
+                self._sync_error = error
+                raise self._refused(error) from error
+            self._synced = end
 
     def close(self) -> None:
         """Close the file. May be called twice."""
@@ -64,10 +76,10 @@ class Journal:
             if self._fd is None:
                 raise JournalError("The journal of this run is closed already.")
             try:
-                view = memoryview(line)
-                while view:
-                    view = view[os.write(self._fd, view) :]
-                self._end += len(line)
+                written = os.write(self._fd, line)
+                while written < len(line):
+                    written += os.write(self._fd, line[written:])
+                self._end += written
             except OSError as error:
                 # Half a line must not stand before the next one.
                 with contextlib.suppress(OSError):

@@ -13,7 +13,7 @@ from core.json_types import JsonObject
 from core.state import MergeRule, Phase
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Place:
     """Where a turn stands in the workflow file: phase, index of the group, index of the entry (from 0)."""
 

@@ -34,7 +34,7 @@ class WorkflowState:
         return orjson.dumps(self, option=orjson.OPT_INDENT_2)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StateUpdate:
     """What one agent returns; None means that the agent said nothing about the field."""
 
@@ -66,7 +66,7 @@ class Contribution:
     update: StateUpdate
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Conflict:
     """Two updates of one group wrote different values to `path` (dotted, such as `payload.score`)."""
 

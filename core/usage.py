@@ -9,7 +9,7 @@ MOST_TOKENS, MOST_USD = 10**15, 1e12
 _COUNTS = ("input_tokens", "output_tokens", "reasoning_tokens", "cache_read_tokens", "cache_write_tokens")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Usage:
     """Tokens and cost in USD. `cost_usd` None: the backend did not tell a price (unknown, not free)."""
 

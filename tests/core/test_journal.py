@@ -157,6 +157,69 @@ def test_events_are_written_while_an_earlier_one_is_still_on_its_way_to_the_disk
     assert read_journal(path) == [StopRequested(time=1.0)]
 
 
+def test_turns_that_end_together_share_one_way_to_the_disk_and_none_returns_before_it(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+    syncing, go_on = threading.Event(), threading.Event()
+    first = threading.current_thread()
+
+    def slow(descriptor: int) -> None:
+        del descriptor
+        sizes.append(path.stat().st_size)
+        if threading.current_thread() is first:
+            syncing.set()
+            assert go_on.wait(30)
+
+    monkeypatch.setattr(journal_module.os, "fsync", slow)
+    journal = Journal(path)
+    returned: list[int] = []
+    written = threading.Semaphore(0)
+
+    def end_a_turn() -> None:
+        journal.append(StopRequested(time=1.0))
+        mine = path.stat().st_size
+        written.release()
+        journal.sync()
+        assert sizes[-1] >= mine
+        returned.append(mine)
+
+    first = threading.Thread(target=journal.sync)
+    first.start()
+    assert syncing.wait(30)
+    others = [threading.Thread(target=end_a_turn) for _ in range(5)]
+    for other in others:
+        other.start()
+    for _ in others:
+        assert written.acquire(timeout=30)
+    early = list(returned)
+    go_on.set()
+    for thread in (first, *others):
+        thread.join()
+    journal.close()
+    assert early == []  # what was on its way already does not count for what came later
+    assert len(returned) == 5
+    assert sizes == [0, path.stat().st_size]
+
+
+def test_what_a_disk_once_lost_never_counts_as_kept(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A system tells of a write that failed only once; the next `fsync` succeeds and means nothing."""
+    failures = [OSError(5, "Input/output error")]
+
+    def failing_once(descriptor: int) -> None:
+        del descriptor
+        if failures:
+            raise failures.pop()
+
+    monkeypatch.setattr(journal_module.os, "fsync", failing_once)
+    journal = Journal(path)
+    journal.append(StopRequested(time=1.0))
+    for _ in range(2):
+        with pytest.raises(JournalError, match="Input/output error"):
+            journal.sync()
+    journal.close()
+
+
 def test_it_may_be_closed_twice_but_not_written_afterwards(path: Path) -> None:
     journal = Journal(path)
     journal.close()
