@@ -80,6 +80,12 @@ class RunBanner(QWidget):
         self._form = form
         form.hide()
         self._form_place.addWidget(form)
+        # It was made later than the buttons below it; Tab comes to it first all the same.
+        before: QWidget = self
+        for widget in form.findChildren(QWidget):
+            if widget.focusPolicy() != Qt.FocusPolicy.NoFocus:
+                QWidget.setTabOrder(before, widget)
+                before = widget
 
     def offer_resume(self, offered: bool) -> None:
         """Show or hide what resumes the run."""

@@ -11,7 +11,7 @@ import pytest
 from PySide6.QtCore import QModelIndex, QPoint, Qt
 from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtTest import QAbstractItemModelTester, QTest
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QLineEdit, QMenu, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.run_view.log_view import LogView
@@ -753,6 +753,26 @@ def test_several_warnings_are_counted_and_lead_to_the_overview(shown: Shown) -> 
     shown.feed(RunFinished(time=START, status=RunStatus.STOPPED))
     assert not notes.isVisible()
     assert "42 warnings" in shown.view.banner.facts.text()
+
+
+def test_tab_goes_through_the_banner_from_top_to_bottom(shown: Shown) -> None:
+    form = QWidget(shown.view)
+    row = QVBoxLayout(form)
+    first, second = QLineEdit(form), QLineEdit(form)
+    row.addWidget(first)
+    row.addWidget(second)
+    banner = shown.view.banner
+    banner.set_resume_form(form)
+    shown.feed(RunFinished(time=START, status=RunStatus.STOPPED))
+    assert not form.isVisible(), "nobody offered it"
+    banner.offer_resume(True)
+    shown.view.activateWindow()
+    first.setFocus()
+    order = []
+    for _ in range(3):
+        order.append(shown.view.focusWidget())
+        QTest.keyClick(shown.view.focusWidget(), Qt.Key.Key_Tab)
+    assert order == [first, second, banner.again_button]
 
 
 # --- orders for one agent -------------------------------------------------------------------------------
