@@ -67,11 +67,19 @@ class ParallelGroup:
         announce_group(context, group, iteration, refs, state_json)
         slots = asyncio.Semaphore(group.max_parallel)
         labels = [ref.label for ref in refs]
+        lives: list[LiveTurn] = []
+
+        def stop_others(failed: LiveTurn) -> None:
+            for live in lives:
+                if live is not failed:
+                    live.stop(StopCause.SIBLING)
+
+        on_failure = stop_others if group.on_error == "abort" else None
         loops = [
-            TurnLoop(context, ref, planned, state_json, labels, slots)
+            TurnLoop(context, ref, planned, state_json, labels, slots, on_failure)
             for ref, planned in zip(refs, group.turns, strict=True)
         ]
-        lives = [loop.announce() for loop in loops]
+        lives += [loop.announce() for loop in loops]
         watch = GroupClock(context, group)
         watch.look_after(lives)
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -71,6 +71,8 @@ class TurnLoop:
     state_json: bytes
     beside: Sequence[str] = ()
     slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
+    on_failure: Callable[[LiveTurn], None] | None = None
+    """Called as soon as it is certain that the turn fails, while it still holds its slot."""
     _retries: int = 0
     _restarts: int = 0
     _started: float = 0.0
@@ -191,9 +193,26 @@ class TurnLoop:
                 )
             elif context.over_budget() is not None:
                 return Stopped(StopCause.BUDGET)
-            return await context.executor.call(partial(turn.work, kind, reason))
+            outcome = await context.executor.call(partial(turn.work, kind, reason))
+            if self.on_failure is not None and self._is_lost(outcome):
+                # Before the slot is free: nobody else of the group is to begin, and cost, for nothing.
+                self.on_failure(live)
+            return outcome
         finally:
             self.slots.release()
+
+    def _is_lost(self, outcome: Outcome) -> bool:
+        """Whether the turn ends without an update, whatever comes now."""
+        match outcome:
+            case Failed(failure=failure):
+                pauses = failure.provider_wide and self.context.plan.pause_on_provider_failure
+                return not pauses and not self._may_retry(failure)
+            case NoState():
+                return self.context.plan.on_missing_state == "abort"
+            case Stopped(cause=cause):
+                return cause is StopCause.TURN
+            case Answered():
+                return False
 
     async def _slot(self, live: LiveTurn) -> bool:
         """Wait for a slot while the run is not paused; False: the turn is not wanted any more."""
@@ -221,17 +240,22 @@ class TurnLoop:
         finally:
             live.waits = False
 
-    def _wait_before_retry(self, failure: Failure) -> float | None:
+    def _may_retry(self, failure: Failure) -> bool:
         if self.context.stop is not None or self.context.ends is not None or failure.provider_wide:
+            return False
+        free = failure.before_work and self._restarts < FREE_RESTARTS
+        return free or (failure.transient and self._retries < self.context.plan.retries)
+
+    def _wait_before_retry(self, failure: Failure) -> float | None:
+        """Seconds until the next attempt, which counts from now on; None: there is none."""
+        if not self._may_retry(failure):
             return None
         if failure.before_work and self._restarts < FREE_RESTARTS:
             self._restarts += 1
             return RESTART_PAUSE * self._restarts
-        if failure.transient and self._retries < self.context.plan.retries:
-            self._retries += 1
-            backoff = min(BACKOFF_MOST, BACKOFF_FIRST * 2 ** (self._retries - 1))
-            return float(backoff * (1 + random.random() / 4))
-        return None
+        self._retries += 1
+        backoff = min(BACKOFF_MOST, BACKOFF_FIRST * 2 ** (self._retries - 1))
+        return float(backoff * (1 + random.random() / 4))
 
     async def _ask(self, live: LiveTurn, outcome: NoState) -> Answer:
         if live.no_more.is_set():
