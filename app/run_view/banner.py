@@ -83,7 +83,8 @@ class RunBanner(QWidget):
         # It was made later than the buttons below it; Tab comes to it first all the same.
         before: QWidget = self
         for widget in form.findChildren(QWidget):
-            if widget.focusPolicy() != Qt.FocusPolicy.NoFocus:
+            # The list of a combo box is a window of its own.
+            if widget.focusPolicy() != Qt.FocusPolicy.NoFocus and widget.window() is self.window():
                 QWidget.setTabOrder(before, widget)
                 before = widget
 
