@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
 from app.headless import go, refuse, warn
 from app.headless_text import one_line
 from core.backends.registry import backend_names
+from core.config import Workflow, WorkflowFile
 from core.journal import JOURNAL_NAME
 from core.open_runs import cut_off_runs
 from core.orphans import end_orphans, find_orphans, orphan_words
 from core.planning import RunOverrides
+from core.preparing import folders_in_force
 from core.problems import UserFileError
 from core.recorded_run import RunUnreadable, read_run
 from core.resuming import prepare_resume
-from core.run_folders import DEFAULT_LOG_FOLDER
 
 
 def resume_headless(
@@ -45,11 +47,12 @@ def resume_headless(
 
 
 def find_run(run: Path, overrides: RunOverrides) -> Path:
-    """The folder of a run: as it stands, else by its id in the log folder of the working folder."""
+    """The folder of a run: as it stands, else by its id in the log folder in force. Raises UserFileError."""
     if (run / JOURNAL_NAME).is_file() or run.name != str(run):
         return run
-    workdir = overrides.workdir or Path.cwd()
-    here = (overrides.log_dir or workdir / DEFAULT_LOG_FOLDER) / run.name
+    file = WorkflowFile(workflow=Workflow())
+    _, log_dir = folders_in_force(file, overrides, environ=os.environ)
+    here = log_dir / run.name
     if here.is_dir():
         return here
     # A run that was cut off is known by name wherever its folder is.

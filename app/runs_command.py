@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from pathlib import Path
@@ -11,10 +12,11 @@ import orjson
 from app.headless_text import one_line
 from core.config import Workflow, WorkflowFile
 from core.open_runs import cut_off_runs
+from core.planning import RunOverrides
+from core.preparing import folders_in_force
 from core.problems import UserFileError
 from core.progress import cost_words, quantity_words
 from core.recorded_run import RecordedRun, list_runs
-from core.run_folders import log_dir_of, workdir_of
 from core.workflow_file import load_workflow
 
 
@@ -22,12 +24,11 @@ def print_runs(workflow: Path | None, workdir: Path | None, log_dir: Path | None
     """Print the runs of a log folder, the latest first. Gives the exit code (app.cli, EXIT_*)."""
     try:
         file = load_workflow(workflow) if workflow is not None else WorkflowFile(workflow=Workflow())
+        _, folder = folders_in_force(file, RunOverrides(workdir=workdir, log_dir=log_dir), environ=os.environ)
     except UserFileError as error:
         for problem in error.problems:
             sys.stderr.write(f"{problem.severity.value}: {one_line(problem.text())}\n")
         return 2
-    work = (workdir or workdir_of(file)).absolute()
-    folder = log_dir.absolute() if log_dir is not None else log_dir_of(file, work)
     runs = list_runs(folder)
     if as_json:
         for run in runs:

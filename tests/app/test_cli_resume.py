@@ -85,6 +85,15 @@ def test_a_run_that_was_cut_off_is_found_from_anywhere(
     assert openloop("resume", folder.name, cwd=elsewhere).returncode == 0
 
 
+def test_runs_are_looked_for_where_the_settings_put_them(shop: Workshop) -> None:
+    (shop.folder / "openloop.json").write_text('{"log_dir": "elsewhere"}', encoding="utf-8")
+    shop.agent("bad", fail={"exit_code": 1, "error": "No.", "first": 1})
+    openloop("run", shop.file({"preparation_agents": ["bad"]}), cwd=shop.folder)
+    (folder,) = (shop.folder / "elsewhere").glob("*-*")
+    assert folder.name in openloop("runs", cwd=shop.folder).stdout
+    assert openloop("resume", folder.name, cwd=shop.folder).returncode == 0
+
+
 def test_runs_as_json_are_one_object_a_line(shop: Workshop) -> None:
     folder = failed(shop)
     (line,) = openloop("runs", "--json", cwd=shop.folder).stdout.splitlines()
