@@ -26,6 +26,9 @@ Path: TypeAlias = tuple[str, ...]
 
 MAX_PATH = 1_000
 """Characters of a path that a workflow may name."""
+MOST_TOLD = 64 * 1024
+"""Characters of a value that a conflict repeats; of a larger one it tells the kind."""
+_SHOWN_OF_TEXT = 1_000
 
 RULES_BY_FIELD: Mapping[str, frozenset[MergeRule]] = {
     "is_complete": frozenset(
@@ -224,7 +227,8 @@ def merge_updates(
     Where a rule does not fit a value (`sum` of a text), `last` decides. Two updates that write different
     values to one path are a conflict whatever the rule; with several writers, each is compared with the one
     before it. Equal values, and writing over what the state held before, are none. `current_phase`,
-    `iteration` and `meta` stay as they are.
+    `iteration` and `meta` stay as they are. A value of more than `MOST_TOLD` characters is recorded by its
+    kind.
 
     The result shares objects with the state and the updates: none of them may be changed afterwards. Raises
     ValueError for a rule whose path cannot be read (`merge_rule_problem` finds those before a run).
@@ -331,13 +335,54 @@ def _open_object(
 def _record(place: _Place, rule: MergeRule, outcome: JsonValue, conflicts: list[Conflict]) -> None:
     """Record neighbouring writers who disagree. Two objects only disagree if a rule takes them whole."""
     whole = rule not in _INHERITED and isinstance(outcome, list)
+    told: JsonValue | _Absent = _ABSENT
+    path = ""
     for first, second in zip(place.writes, place.writes[1:], strict=False):
         both_objects = isinstance(first.value, dict) and isinstance(second.value, dict)
         if (both_objects and not whole) or same_json(first.value, second.value):
             continue
+        if isinstance(told, _Absent):
+            told, path = _as_told(outcome), place.keys.path()
         conflicts.append(
-            Conflict(place.keys.path(), rule, first.writer, first.value, second.writer, second.value, outcome)
+            Conflict(
+                path, rule, first.writer, _as_told(first.value), second.writer, _as_told(second.value), told
+            )
         )
+
+
+def _as_told(value: JsonValue) -> JsonValue:
+    """A value as it is recorded: a large one by its kind and its beginning.
+
+    Each of many writers is told with the outcome, so whole lists would add up to the square of their sizes.
+    """
+    if isinstance(value, str):
+        if len(value) <= MOST_TOLD:
+            return value
+        return f"{value[:_SHOWN_OF_TEXT]}… [{len(value):,} characters]"
+    if not isinstance(value, (dict, list)) or not _is_heavier(value, MOST_TOLD):
+        return value
+    return (
+        f"[a list of {len(value):,} items]"
+        if isinstance(value, list)
+        else f"[an object of {len(value):,} keys]"
+    )
+
+
+def _is_heavier(value: JsonValue, limit: int) -> bool:
+    """Whether a value is longer than so many characters, about; stops when it is."""
+    waiting: list[JsonValue] = [value]
+    while waiting and limit >= 0:
+        inner = waiting.pop()
+        limit -= 8
+        if isinstance(inner, str):
+            limit -= len(inner)
+        elif isinstance(inner, dict):
+            limit -= sum(map(len, inner))
+            waiting.extend(inner.values())
+        elif isinstance(inner, list):
+            limit -= 8 * len(inner)
+            waiting.extend(inner if limit >= 0 else ())
+    return limit < 0
 
 
 # --- rules that combine -------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ KINDS = {
     "line": (b"", b"x" * 2**20, b"\n" + UPDATE),
     "lines": (b"", b"one line of 20 bytes\n"[1:] * 52_428 + b"16 bytes at last", b"\n" + UPDATE),
     "payload": (b'<state_update>{"payload": {"x": "', b"x" * 2**20, b'"}}</state_update>\n'),
-    "objects": (b'<state_update>{"payload": {"x": [0', b',{"":{}}' * 149_797, b"]}}</state_update>\n"),
+    "objects": (b'<state_update>{"payload": {"x": [0', b',{"":{}}' * 131_072, b"]}}</state_update>\n"),
     "indents": (
         b'<state_update>{"payload": {"x": ' + b"[" * 190 + b"0",
         b",[]" * 349_526,
