@@ -5,6 +5,7 @@ Nothing is ended without a word of the user, and nothing of it happens in the wi
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -130,7 +131,21 @@ class LeftOvers(QObject):
             lines = tuple(_line(entry, now) for entry in entries)
         resume = NoticeAction(self.tr("Resume…"), lambda: self._open_run(latest.folder))
         later = NoticeAction(self.tr("Not now"), lambda: None)
-        self._notices.tell(CUT_OFF, Notice(text, Tone.INFO, lines, (resume, later), dismissible=False))
+        never = NoticeAction(self.tr("Do not ask again"), self._forget)
+        self._notices.tell(CUT_OFF, Notice(text, Tone.INFO, lines, (resume, later, never), dismissible=False))
+
+    def _forget(self) -> None:
+        folders = [entry.folder for entry in self._entries]
+
+        def work(_: SignalInstance) -> None:
+            from core.open_runs import forget
+
+            for folder in folders:
+                # What cannot be removed is asked about again, which says as much.
+                with contextlib.suppress(OSError):
+                    forget(folder)
+
+        self._pool.start(_Job(work, self._found))
 
     # --- processes that are still alive ------------------------------------------------------------------
 

@@ -116,6 +116,11 @@ def mark_closed(run_id: str) -> None:
         mark.unlink(missing_ok=True)
 
 
+def forget(folder: Path) -> None:
+    """The user does not want to hear of this cut-off run again; it stays in the list of runs. Raises OSError."""
+    _mark(folder.name).unlink(missing_ok=True)
+
+
 def cut_off_runs() -> list[Path]:
     """The folders of runs that began here, have not ended, and that nobody runs any more; the latest first.
 

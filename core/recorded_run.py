@@ -163,6 +163,8 @@ class RecordedRun:
         done = group.mode == "parallel" and group.merged is not None
         if labels and not done:
             return f"{place}: {', '.join(labels)}"
+        if self.reason == "max_loops_reached":
+            return f"{PHASE_WORDS['loop']}, iteration {self.progress.iteration + 1}"
         return f"{place}: after {group.name}"
 
     def spent_of(self, turns: Iterable[str]) -> Usage:

@@ -350,7 +350,9 @@ class Turn:
         if attempt.stopped_at is None:
             return
         if not attempt.late_bytes and offset > attempt.stopped_at:
-            self.note("It was told to end here. What it printed afterwards is kept and does not count.")
+            self._note(
+                f"{self.ref.label} was told to end here. What it printed afterwards is kept and does not count."
+            )
         attempt.late_bytes = offset - attempt.stopped_at
 
     def _is_too_quiet(self, seconds: float) -> bool:
