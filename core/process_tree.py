@@ -1,12 +1,14 @@
 """Processes of the operating system: start one, find everything it started, end all of it.
 
-What the supervisor asks of a platform. `process_tree_posix` (Linux, and what POSIX systems share),
-`process_tree_macos` and `process_tree_windows` answer; `processes` is OpenLoop's own side. Nothing else knows
-how platforms' processes work. The supervisor must start in milliseconds, so this imports next to nothing.
+What the supervisor asks of a platform. `process_tree_linux`, `process_tree_macos` (in `process_tree_posix`
+stands what these two share) and `process_tree_windows` answer; `processes` is OpenLoop's own side. Nothing
+else knows how platforms' processes work. The supervisor must start in milliseconds, so this imports next to
+nothing.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 
 TYPE_CHECKING = False  # `typing` costs milliseconds at every start of the supervisor
@@ -53,10 +55,11 @@ class SpawnOrder:
     """A process to start: `program` is the file to run, the three streams are files.
 
     Output is appended, so a second attempt with the same files loses nothing. `outputs` are the (device,
-    inode) of the regular files its output went to, known once it is started.
+    inode) of the regular files its output went to, `brand` what its descendants inherit beside the mark
+    (see `ProcessTree.brand`); both are known once it is started.
     """
 
-    __slots__ = ("argv", "cwd", "env", "nice", "outputs", "program", "stderr", "stdin", "stdout")
+    __slots__ = ("argv", "brand", "cwd", "env", "nice", "outputs", "program", "stderr", "stdin", "stdout")
 
     def __init__(
         self,
@@ -74,6 +77,7 @@ class SpawnOrder:
         self.stdin, self.stdout, self.stderr = streams
         self.nice = nice
         self.outputs: set[tuple[int, int]] = set()
+        self.brand: int | None = None
 
 
 class SpawnError(Exception):
@@ -121,6 +125,11 @@ class ProcessTree:
         """The NUL-separated environment a process was started with; empty where it may not be read."""
         raise NotImplementedError
 
+    def brand(self, pid: int) -> int | None:
+        """A number that all processes of a turn have and those of other turns have not, and that neither a
+        new session nor an emptied environment takes away; None where there is no such thing."""
+        return None
+
     def outputs(self, pid: int) -> set[tuple[int, int]]:
         """Where the output of a process goes, as (device, inode); empty where that cannot be known."""
         raise NotImplementedError
@@ -165,13 +174,14 @@ def own_tree() -> tuple[ProcessTree, Wakeups]:
 
         tree, wakeups = WindowsTree(), WindowsWakeups()
     elif sys.platform == "linux":
-        from core.process_tree_posix import LinuxTree, PosixWakeups, leave_guard_behind
-
-        leave_guard_behind()
-        tree, wakeups = LinuxTree(), PosixWakeups(guarded=True)
-    else:
-        from core.process_tree_macos import MacTree
+        from core.process_tree_linux import LinuxTree, leave_guard_behind, pidfd
         from core.process_tree_posix import PosixWakeups
 
-        tree, wakeups = MacTree(), PosixWakeups()
+        leave_guard_behind()
+        tree, wakeups = LinuxTree(), PosixWakeups(pidfd(os.getppid()), guarded=True)
+    else:
+        from core.process_tree_macos import MacTree, death_watch
+        from core.process_tree_posix import PosixWakeups
+
+        tree, wakeups = MacTree(), PosixWakeups(death_watch(os.getppid()))
     return tree, wakeups

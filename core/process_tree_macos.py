@@ -4,9 +4,13 @@ There is no subreaper: a daemon is found again by its session, by having been se
 environment, which needs psutil and a look at the processes of the user at the end of a turn.
 """
 
+# mypy: disable-error-code="attr-defined, unused-ignore"
+# (the names of the other platform are checked with `mypy --platform darwin`)
+
 from __future__ import annotations
 
 import os
+import select
 import sys
 import time
 
@@ -18,6 +22,22 @@ from core.process_tree_posix import PosixTree
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+def death_watch(pid: int) -> int | None:
+    """A descriptor that becomes readable when the process dies; None where it is dead already.
+
+    The pipe to OpenLoop tells of its death as well, but not while a forked copy of it holds the other end.
+    """
+    try:
+        queue = select.kqueue()
+        event = select.kevent(
+            pid, filter=select.KQ_FILTER_PROC, flags=select.KQ_EV_ADD, fflags=select.KQ_NOTE_EXIT
+        )
+        queue.control([event], 0)
+        return os.dup(queue.fileno())  # the object closes its own
+    except OSError:
+        return None
 
 
 class MacTree(PosixTree):

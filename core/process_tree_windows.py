@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import os
 import queue
 import subprocess
@@ -89,6 +90,7 @@ _kernel.QueryInformationJobObject.argtypes = (
 )
 _ntdll = ctypes.WinDLL("ntdll")
 _ntdll.NtResumeProcess.argtypes = (wintypes.HANDLE,)
+_ntdll.NtResumeProcess.restype = ctypes.c_long
 
 
 def _new_job() -> int:
@@ -165,8 +167,13 @@ class WindowsTree(ProcessTree):
         job = _new_job()
         # Suspended until it is in its job, so that not even its first child is outside.
         handle = int(process._handle)  # nothing public gives it
-        _kernel.AssignProcessToJobObject(job, handle)
-        _ntdll.NtResumeProcess(handle)
+        if not _kernel.AssignProcessToJobObject(job, handle) or _ntdll.NtResumeProcess(handle) < 0:
+            # Nobody could end what it starts, or it would wait for ever: it is not let loose.
+            code = ctypes.get_last_error()
+            process.kill()
+            process.wait()
+            _kernel.CloseHandle(job)
+            raise SpawnError("program", ctypes.WinError(code).errno or errno.EAGAIN, order.program)
         self._running[process.pid] = process
         self._jobs[process.pid] = job
         return ProcessEntry(process.pid, time.time(), process.pid, process.pid)

@@ -39,6 +39,7 @@ class _Turn:
 
     __slots__ = (
         "asked",
+        "brand",
         "deadline",
         "due",
         "ending",
@@ -56,11 +57,12 @@ class _Turn:
         "since",
     )
 
-    def __init__(self, number: int, leader: ProcessEntry, mark: bytes, files: set[tuple[int, int]]) -> None:
+    def __init__(self, number: int, leader: ProcessEntry, mark: bytes, order: SpawnOrder) -> None:
         self.number = number
         self.leader = leader
         self.mark = mark
-        self.files = files
+        self.files = order.outputs
+        self.brand = order.brand
         self.since = time.monotonic()
         self.seconds = 0.0
         self.exited = False
@@ -155,7 +157,7 @@ class Supervision:
         except SpawnError as error:
             self._say(("start_failed", number, error.stage, error.code, error.path))
         else:
-            turn = _Turn(number, leader, os.fsencode(mark), order.outputs)
+            turn = _Turn(number, leader, os.fsencode(mark), order)
             self._turns[number] = self._by_pid[leader.pid] = turn
             self._say(("started", number, leader.pid, self._tree.epoch(leader)))
         self._flush()
@@ -224,6 +226,10 @@ class Supervision:
                 break
         for turn in self._turns.values():
             if turn.mark == mark:
+                return turn.number
+        brand = self._tree.brand(orphan.pid)
+        for turn in self._turns.values():
+            if brand is not None and turn.brand == brand:
                 return turn.number
         outputs = self._tree.outputs(orphan.pid)
         for turn in self._turns.values():

@@ -185,10 +185,13 @@ def test_a_slot_is_used_again_only_when_everything_of_the_turn_before_is_dead(
     assert run.payload == {"alone": [1, 1, 1, 1]}
 
 
-def test_beside_other_agents_a_slot_is_used_again_only_when_its_daemons_are_dead(shop: BadShop) -> None:
+@pytest.mark.parametrize("keeps", ["nothing", "environment"])
+def test_beside_other_agents_a_slot_is_used_again_only_when_its_daemons_are_dead(
+    shop: BadShop, keeps: str
+) -> None:
     """Pains 10, 26. Another agent is at work all the time, so that not every stray may simply be ended."""
     notes = shop.census("notes")
-    shop.bad("alone", "jealous", str(notes), "environment", "answer")
+    shop.bad("alone", "jealous", str(notes), keeps, "answer")
     bystander = shop.census("bystander")
     shop.bad("bystander", "last_words", str(bystander))
     group: JsonObject = {"mode": "parallel", "agents": ["bystander", *["alone"] * 3], "max_parallel": 2}

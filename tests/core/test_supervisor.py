@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from core import process_tree_posix
+from core import process_tree_linux
 from core.supervisor_messages import Unpacker, pack
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def test_messages_survive_being_cut_anywhere() -> None:
 def test_it_imports_nothing_that_makes_it_slow_to_start() -> None:
     code = (
         f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
-        "import core.supervisor, core.process_tree_posix, ctypes, select\n"
+        "import core.supervisor, core.process_tree_linux, ctypes, select\n"
         "sys.stdout.write(' '.join(sys.modules))"
     )
     done = subprocess.run(
@@ -189,7 +189,7 @@ def test_nobody_but_openloop_holds_the_pipe(line: Line) -> None:
 
 
 def test_a_daemon_that_was_seen_below_its_agent_is_ended_with_it_while_others_go_on(line: Line) -> None:
-    """Without a mark, the agent's session or its output: only having been seen tells whose it is."""
+    """Without a mark, the agent's session, limits or output: only having been seen tells whose it is."""
     bystander = line.start(1, bad("deaf"), str(line.folder))
     # It must live until the supervisor has looked at the trees, which it does about every second.
     for attempt, seconds in enumerate((1.5, 5.0, 15.0)):
@@ -206,7 +206,7 @@ def test_a_daemon_that_was_seen_below_its_agent_is_ended_with_it_while_others_go
     assert exited[4] == 1, "it is counted as left behind"
 
 
-@pytest.mark.parametrize("kept", ["environment", "output"])
+@pytest.mark.parametrize("kept", ["environment", "output", "limits"])
 def test_one_trace_is_enough_to_end_a_daemon_with_its_agent(line: Line, kept: str) -> None:
     bystander = line.start(1, bad("deaf"), str(line.folder))
     census = line.folder / "census"
@@ -258,9 +258,9 @@ def test_a_kernel_without_children_files_gives_the_same_tree(
     census.mkdir()
     line.start(1, bad("family"), str(census), "stay")
     until(lambda: len(signed(census)) == 5, "the family is not complete")
-    quick = {entry.key for entry in process_tree_posix.linux_subtree(line.process.pid)}
-    monkeypatch.setattr(process_tree_posix, "children_lister", process_tree_posix._children_from_scan)
-    slow = {entry.key for entry in process_tree_posix.linux_subtree(line.process.pid)}
+    quick = {entry.key for entry in process_tree_linux.linux_subtree(line.process.pid)}
+    monkeypatch.setattr(process_tree_linux, "children_lister", process_tree_linux._children_from_scan)
+    slow = {entry.key for entry in process_tree_linux.linux_subtree(line.process.pid)}
     assert quick == slow
     assert signed(census) <= {pid for pid, _ in quick}
 
