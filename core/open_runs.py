@@ -117,7 +117,7 @@ def mark_closed(run_id: str) -> None:
 
 
 def forget(folder: Path) -> None:
-    """The user does not want to hear of this cut-off run again; it stays in the list of runs. Raises OSError."""
+    """The user wants to hear no more of this cut-off run; it stays in the list of runs. Raises OSError."""
     _mark(folder.name).unlink(missing_ok=True)
 
 

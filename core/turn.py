@@ -351,7 +351,7 @@ class Turn:
             return
         if not attempt.late_bytes and offset > attempt.stopped_at:
             self._note(
-                f"{self.ref.label} was told to end here. What it printed afterwards is kept and does not count."
+                f"{self.ref.label} was told to end here. What came afterwards is kept and does not count."
             )
         attempt.late_bytes = offset - attempt.stopped_at
 
