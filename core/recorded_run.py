@@ -196,7 +196,9 @@ def read_run(folder: Path) -> RecordedRun:
     progress.apply_all(events)
     # The folder may have been moved, or come from another machine.
     progress.folder = str(folder.absolute())
-    run = RecordedRun(folder.absolute(), events, progress, going_on=is_held(folder))
+    # Whoever wrote the end is about to let go of the folder.
+    going_on = progress.status is None and is_held(folder)
+    run = RecordedRun(folder.absolute(), events, progress, going_on)
     _index(run)
     return run
 

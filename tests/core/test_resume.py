@@ -23,11 +23,13 @@ from core.events import (
 )
 from core.journal import JOURNAL_NAME, read_journal
 from core.json_types import JsonObject
+from core.open_runs import RunLock
 from core.planning import RunOverrides
 from core.problems import UserFileError
 from core.recorded_run import RunUnreadable, list_runs, read_run
+from core.resuming import prepare_resume
 from core.state import MergeRule
-from tests.core.run_support import FinishedRun, Workshop, resume
+from tests.core.run_support import FinishedRun, Workshop, resume, run_plan
 
 
 @pytest.fixture
@@ -289,10 +291,6 @@ def test_nobody_runs_a_run_twice_at_once(shop: Workshop) -> None:
 
 
 def test_of_two_that_begin_at_the_same_moment_one_is_refused(shop: Workshop) -> None:
-    from core.open_runs import RunLock
-    from core.resuming import prepare_resume
-    from tests.core.run_support import run_plan
-
     shop.agent("a", fail={"exit_code": 1, "error": "No.", "first": 1})
     recorded = read_run(shop.run({"preparation_agents": ["a"]}).folder)
     plan = prepare_resume(recorded).plan
@@ -305,6 +303,17 @@ def test_of_two_that_begin_at_the_same_moment_one_is_refused(shop: Workshop) -> 
     finally:
         lock.release()
     assert read_journal(recorded.folder / JOURNAL_NAME) == before
+
+
+def test_a_run_that_has_written_its_end_is_over_though_its_folder_is_not_let_go_yet(shop: Workshop) -> None:
+    shop.agent("a")
+    folder = shop.run({"preparation_agents": ["a"]}).folder
+    lock = RunLock(folder)
+    lock.acquire()
+    try:
+        assert read_run(folder).obstacle == "It is complete."
+    finally:
+        lock.release()
 
 
 # --- folders that suffered -----------------------------------------------------------------------------
