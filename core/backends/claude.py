@@ -28,6 +28,7 @@ from core.backends.base import (
     TurnOrder,
     Verdict,
 )
+from core.backends.ended_from_outside import ended_from_outside
 from core.backends.installed_cli import (
     InstalledCli,
     count_of,
@@ -268,7 +269,7 @@ class ClaudeReader:
 
     def _failure(self, exit_code: int | None, signal: int | None, stderr: str) -> Failure:
         if exit_code is None:
-            return CLI.ended_by_signal(signal, stderr)
+            return ended_from_outside(CLI.title, signal, stderr)
         if self._result is not None:
             return self._told_failure(self._result, stderr)
         if exit_code:

@@ -30,6 +30,7 @@ from core.backends.base import (
     TurnOrder,
     Verdict,
 )
+from core.backends.ended_from_outside import ended_from_outside
 from core.backends.installed_cli import (
     InstalledCli,
     count_of,
@@ -169,7 +170,7 @@ class CodexReader:
 
     def _failure(self, exit_code: int | None, signal: int | None, stderr: str) -> Failure:
         if exit_code is None:
-            return CLI.ended_by_signal(signal, stderr)
+            return ended_from_outside(CLI.title, signal, stderr)
         if self._error:
             return failure_of(self._reported(self._error))
         if exit_code and not self._printed and any(words in stderr for words in _START_RACE):

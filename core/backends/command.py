@@ -23,6 +23,7 @@ from core.backends.base import (
     TurnOrder,
     Verdict,
 )
+from core.backends.ended_from_outside import ended_from_outside
 from core.backends.provider_loss import loss_in_lines, notice_of_loss
 from core.health import Finding
 from core.parser import CLOSING, OPENING
@@ -169,8 +170,7 @@ def _failure(exit_code: int | None, signal: int | None, stderr_tail: str) -> Fai
     if exit_code == 0:
         return None
     if exit_code is None:
-        how = f"by signal {signal}" if signal is not None else "in an unknown way"
-        return Failure(f"The command was ended {how}.", stderr_tail)
+        return ended_from_outside("The command", signal, stderr_tail)
     return Failure(f"The command failed with exit code {exit_code}.", stderr_tail)
 
 

@@ -33,6 +33,7 @@ from core.backends.base import (
     TurnOrder,
     Verdict,
 )
+from core.backends.ended_from_outside import ended_from_outside
 from core.backends.ndjson import JsonLines, LineItem, LongLine
 from core.findings import did_you_mean
 from core.health import Finding, FindingStatus
@@ -284,8 +285,7 @@ class DemoReader:
                 provider_wide=self._error.provider_wide,
             )
         if exit_code is None:
-            how = f"by signal {signal}" if signal is not None else "in an unknown way"
-            return Failure(f"The demo agent was ended {how}.", stderr_tail)
+            return ended_from_outside("The demo agent", signal, stderr_tail)
         if exit_code != 0:
             return Failure(
                 f"The demo agent failed with exit code {exit_code}.",

@@ -28,6 +28,7 @@ from core.backends.base import (
     TurnOrder,
     Verdict,
 )
+from core.backends.ended_from_outside import ended_from_outside
 from core.backends.installed_cli import (
     InstalledCli,
     count_of,
@@ -185,7 +186,7 @@ class GeminiReader:
 
     def _failure(self, exit_code: int | None, signal: int | None, stderr: str) -> Failure:
         if exit_code is None:
-            return CLI.ended_by_signal(signal, stderr)
+            return ended_from_outside(CLI.title, signal, stderr)
         if self._result is not None and self._result.get("status") != "success":
             message = text_of(object_of(self._result.get("error")).get("message")) or "no reason was given"
             status = _STATUS.search(message)

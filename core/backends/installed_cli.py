@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from signal import Signals
 
 from core.agent import AgentDefinition
 from core.backends.base import ErrorReported, Failure, TurnOrder
@@ -136,21 +135,6 @@ class InstalledCli:
         if status is not None:
             return f"The provider refused the request ({status}): {said}"
         return f"{self.title} reported an error: {said}"
-
-    def ended_by_signal(self, signal: int | None, stderr: str) -> Failure:
-        """The failure of a process that was ended, but not by OpenLoop."""
-        if signal == 9:
-            return Failure(
-                f"{self.title} was ended by the system, often for lack of memory. "
-                "Let fewer agents run at once.",
-                stderr,
-                transient=True,
-            )
-        try:
-            name = Signals(signal or 0).name
-        except ValueError:
-            name = f"signal {signal}"
-        return Failure(f"{self.title} was ended from outside ({name}).", stderr)
 
     def ended_with_code(self, exit_code: int, stderr: str) -> Failure:
         """The failure of a process that ended with an exit code and no explanation on standard output."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from signal import Signals
 
 from core.backends.answer_text import AnswerText
 from core.backends.base import (
@@ -26,6 +25,7 @@ from core.backends.base import (
     ToolUsed,
     Verdict,
 )
+from core.backends.ended_from_outside import ended_from_outside
 from core.backends.ndjson import JsonLines, LineItem, LongLine, keep_newest
 from core.backends.opencode_errors import error_reported, notice_failure
 from core.backends.provider_loss import failure_of, loss_in_lines
@@ -193,7 +193,7 @@ class OpencodeReader:
         if self._runaway is not None:
             return self._runaway
         if signal is not None or exit_code is None:
-            return _ended_by_signal(signal, stderr)
+            return ended_from_outside("opencode", signal, stderr)
         if exit_code and not self._printed and any(words in stderr for words in _START_RACE):
             return Failure(
                 "opencode could not open its database while others started. It had not begun to work.",
@@ -320,20 +320,6 @@ def _count(value: JsonValue) -> int:
 
 
 # --- ends without an answer ---------------------------------------------------------------------------
-
-
-def _ended_by_signal(signal: int | None, stderr: str) -> Failure:
-    if signal == 9:
-        return Failure(
-            "opencode was ended by the system, often for lack of memory. Let fewer agents run at once.",
-            stderr,
-            transient=True,
-        )
-    try:
-        name = Signals(signal or 0).name
-    except ValueError:
-        name = f"signal {signal}"
-    return Failure(f"opencode was ended from outside ({name}).", stderr)
 
 
 def _ended_with_code(exit_code: int, stderr: str) -> Failure:

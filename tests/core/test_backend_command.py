@@ -65,7 +65,10 @@ def noise(events: list[OutputEvent]) -> bytes:
 )
 def test_an_agent_cli_inside_that_lost_its_limit_stops_every_agent(tmp_path: Path, program: str) -> None:
     """Pains 22, 28: whatever its exit code, it is neither retried nor corrected."""
-    _, verdict = run(python(f"import sys; [s.reconfigure(encoding='utf-8') for s in (sys.stdout, sys.stderr)]; {program}"), tmp_path)
+    _, verdict = run(
+        python(f"import sys; [s.reconfigure(encoding='utf-8') for s in (sys.stdout, sys.stderr)]; {program}"),
+        tmp_path,
+    )
     assert verdict.failure is not None
     assert verdict.failure.provider_wide
     assert not verdict.failure.transient
@@ -108,7 +111,9 @@ def test_the_exit_code_decides(tmp_path: Path) -> None:
 def test_a_program_that_was_killed_failed_by_a_signal(tmp_path: Path) -> None:
     _, verdict = run(python("import os; os.kill(os.getpid(), 9)"), tmp_path)
     assert verdict.failure is not None
-    assert verdict.failure.message == "The command was ended by signal 9."
+    assert verdict.failure.message == (
+        "The command was ended by the system, often for lack of memory. Let fewer agents run at once."
+    )
 
 
 def test_no_shell_reads_the_words(tmp_path: Path) -> None:
