@@ -35,7 +35,6 @@ from core.open_runs import RunIsHeld
 from core.plan import PlannedGroup, RunPlan
 from core.problems import Problem, Severity
 from core.recorded_run import RecordedRun
-from core.replay import replay_group
 from core.run_context import Answer, RunContext, RunEnds
 from core.run_files import INIT_NAME
 from core.run_record import RunRecord
@@ -324,7 +323,7 @@ class Engine:
         """Run a group, or go through what an earlier life of the run made of it."""
         context.end_if_stopped()
         if context.replaying:
-            done = await replay_group(context, group, iteration)
+            done = await MODES[group.mode].replay(context, group, iteration)
             if done is not None:
                 return done
             context.go_live(group.phase, iteration)

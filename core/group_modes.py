@@ -11,11 +11,11 @@ from typing import Protocol
 
 from core.events import GroupStarted, RunStatus, TurnRef, TurnStatus
 from core.json_types import JsonObject, JsonValue
-from core.plan import PlannedGroup
+from core.plan import PlannedGroup, PlannedTurn
 from core.prompts import shared_state
 from core.run_context import LiveTurn, RunContext, RunEnds, TurnResult
 from core.state import Contribution, StateUpdate
-from core.turn_loop import TurnLoop, turn_refs
+from core.turn_loop import TurnLoop, turn_id, turn_refs
 from core.turn_outcome import StopCause
 
 FAILURES_KEY = "_failures"
@@ -27,6 +27,10 @@ class GroupMode(Protocol):
 
     async def run(self, context: RunContext, group: PlannedGroup, iteration: int) -> bool:
         """Make the group's turns and merge what they answer."""
+
+    async def replay(self, context: RunContext, group: PlannedGroup, iteration: int) -> bool | None:
+        """Merge what an earlier life of the run recorded of this group, and run nothing; the same updates in
+        the same order give the same state. None: the group is not done, and the state is as before."""
 
 
 class SequentialGroup:
@@ -54,6 +58,18 @@ class SequentialGroup:
                 state_json = await serialized_state(context)
         finally:
             watch.cancel()
+        return False
+
+    async def replay(self, context: RunContext, group: PlannedGroup, iteration: int) -> bool | None:
+        before = context.state
+        for planned in group.turns:
+            update = context.answer_of(turn_id(group, iteration, planned))
+            if update is None:
+                context.state = before
+                return None
+            await context.merge(group, iteration, [Contribution(planned.label, update)])
+            if group.phase == "loop" and context.end_condition_holds(iteration):
+                return True
         return False
 
 
@@ -91,6 +107,20 @@ class ParallelGroup:
             Contribution(result.ref.label, result.update) for result in results if result.update is not None
         ]
         failed = [result for result in results if result.update is None]
+        if failed:
+            contributions.append(failures_contribution(context, failed, iteration))
+        await context.merge(group, iteration, contributions)
+        return group.phase == "loop" and context.end_condition_holds(iteration)
+
+    async def replay(self, context: RunContext, group: PlannedGroup, iteration: int) -> bool | None:
+        results = [_recorded(context, group, iteration, planned) for planned in group.turns]
+        failed = [result for result in results if result.update is None]
+        # A group that was merged went on without those that failed; that is history.
+        if failed and not context.was_merged(group, iteration):
+            return None
+        contributions = [
+            Contribution(result.ref.label, result.update) for result in results if result.update is not None
+        ]
         if failed:
             contributions.append(failures_contribution(context, failed, iteration))
         await context.merge(group, iteration, contributions)
@@ -247,6 +277,19 @@ def ending_of(context: RunContext, group: PlannedGroup, result: TurnResult, watc
         # What the backend says does not know whom it is about.
         message = f"{result.ref.label} failed: {message}"
     return RunEnds(RunStatus.FAILED, result.reason, message)
+
+
+def _recorded(context: RunContext, group: PlannedGroup, iteration: int, planned: PlannedTurn) -> TurnResult:
+    """What a turn came to in an earlier life of the run, as its group knew it then."""
+    turn = turn_id(group, iteration, planned)
+    ref = TurnRef(turn, planned.place, planned.label, planned.agent.name, "")
+    update = context.answer_of(turn)
+    if update is not None:
+        return TurnResult(ref, TurnStatus.SUCCEEDED, update)
+    ended = context.failure_of(turn)
+    if ended is None:
+        return TurnResult(ref, TurnStatus.WAITING)
+    return TurnResult(ref, ended.status, None, ended.message, ended.reason)
 
 
 def failures_contribution(context: RunContext, failed: Sequence[TurnResult], iteration: int) -> Contribution:

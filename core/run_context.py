@@ -23,6 +23,7 @@ from core.events import (
     RunStatus,
     StateChanged,
     StopKind,
+    TurnFinished,
     TurnRef,
     TurnStatus,
 )
@@ -167,6 +168,15 @@ class RunContext:
     def answer_of(self, turn: str) -> StateUpdate | None:
         """The update of a turn that an earlier life of the run finished; it never runs again."""
         return self.recorded.answers.get(turn) if self.recorded is not None else None
+
+    def failure_of(self, turn: str) -> TurnFinished | None:
+        """How a turn without an update ended in an earlier life of the run."""
+        return self.recorded.failures.get(turn) if self.recorded is not None else None
+
+    def was_merged(self, group: PlannedGroup, iteration: int) -> bool:
+        """Whether an earlier life of the run merged this group."""
+        key = (group.phase, iteration, group.index)
+        return self.recorded is not None and key in self.recorded.merged
 
     def spent_before(self, turns: Iterable[str]) -> Usage:
         """What these turns used in an earlier life of the run."""
