@@ -15,7 +15,7 @@ from frontmatter.default_handlers import YAMLHandler
 from pydantic import ValidationError
 
 from core.agent_definition import AgentDefinition
-from core.findings import did_you_mean
+from core.findings import MOST_FINDINGS, did_you_mean
 from core.jsonc import read_text
 from core.problems import Problem, Severity, UserFileError
 
@@ -32,6 +32,15 @@ FOREIGN_KEYS = frozenset(
     }
 )
 """Keys that other programs know; they are kept and not warned about."""
+
+MOST_FRONT_MATTER = 256 * 1024
+"""Characters of front matter; a value of two takes a kilobyte while YAML is read."""
+_MOST_NODES = 20_000
+"""Values in front matter, with those that aliases repeat."""
+_MOST_DEPTH = 100
+_MOST_DIGITS = 300
+"""Characters of a number; YAML reads `1:2:3` as one of base 60, in a time that grows with its square."""
+_NUMBER_TAGS = frozenset({"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"})
 
 _Loader: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -93,6 +102,12 @@ class _Reader:
                 line=1,
             )
             return {}, text
+        if len(matter) > MOST_FRONT_MATTER:
+            message = (
+                f"The front matter has {len(matter):,} characters; at most {MOST_FRONT_MATTER:,} are read."
+            )
+            advice = "Move long texts below it: they are the prompt."
+            raise _FrontMatterError(Problem(message, suggestion=advice, file=self._path, line=1))
         start = self._text.index(matter) if matter else 0
         return self._front_matter(matter, self._text.count("\n", 0, start)), prompt.strip()
 
@@ -102,12 +117,13 @@ class _Reader:
             loader = _Loader(matter)
             try:
                 node = loader.get_single_node()
+                self._refuse_bombs(node, first_line)
                 values = loader.construct_document(node) if node is not None else {}
             finally:
                 loader.dispose()
         except yaml.YAMLError as error:
             raise _FrontMatterError(self._yaml_problem(error, first_line)) from error
-        except (ValueError, RecursionError) as error:
+        except (ValueError, ArithmeticError, RecursionError) as error:
             message = f"The front matter cannot be read: {error}."
             raise _FrontMatterError(Problem(message, file=self._path, line=first_line + 1)) from error
         if values is None:
@@ -137,6 +153,30 @@ class _Reader:
                 fields[key] = None if is_null else value_node.value
         return fields
 
+    def _refuse_bombs(self, root: yaml.Node | None, first_line: int) -> None:
+        """Refuse what would be endless once its aliases are followed. Raises _FrontMatterError."""
+        waiting: list[tuple[yaml.Node, int]] = [(root, 0)] if root is not None else []
+        nodes = 0
+        while waiting:
+            node, depth = waiting.pop()
+            nodes += 1
+            what = ""
+            if nodes > _MOST_NODES:
+                what = f"has more than {_MOST_NODES:,} values, perhaps because an alias (*) is repeated"
+            elif depth > _MOST_DEPTH:
+                what = f"is nested more than {_MOST_DEPTH} levels deep, or an alias (*) in it holds itself"
+            elif isinstance(node, yaml.ScalarNode):
+                if node.tag in _NUMBER_TAGS and len(node.value) > _MOST_DIGITS:
+                    what = "has a number with too many digits"
+            elif isinstance(node, yaml.MappingNode):
+                waiting.extend((part, depth + 1) for pair in node.value for part in pair)
+            elif isinstance(node, yaml.SequenceNode):
+                waiting.extend((part, depth + 1) for part in node.value)
+            if what:
+                message = f"The front matter {what}."
+                line = first_line + node.start_mark.line + 1
+                raise _FrontMatterError(Problem(message, file=self._path, line=line))
+
     def _yaml_problem(self, error: yaml.YAMLError, first_line: int) -> Problem:
         mark = getattr(error, "problem_mark", None)
         what = getattr(error, "problem", None) or "it is not YAML"
@@ -150,6 +190,8 @@ class _Reader:
 
     def agent(self, fields: dict[str, Any], prompt: str, folder: str) -> AgentDefinition | None:
         for key in fields:
+            if len(self.problems) > MOST_FINDINGS:
+                break
             if key not in OWN_KEYS and key not in FOREIGN_KEYS and not key.startswith(("x-", "_")):
                 self._warn(
                     f"The key {key} is not known; it is kept, but has no effect.",
@@ -189,6 +231,10 @@ class _Reader:
 
     def _warn(self, message: str, suggestion: str, place: str = "", line: int | None = None) -> None:
         at, column = self._lines.get(place, (None, None)) if line is None else (line, None)
+        if len(self.problems) >= MOST_FINDINGS:
+            message, place, suggestion = "There are more problems like these.", "", "Correct these first."
+        if len(self.problems) > MOST_FINDINGS:
+            return
         self.problems.append(
             Problem(message, place, suggestion, Severity.WARNING, self._path, at, column),
         )

@@ -11,13 +11,13 @@ import orjson
 
 from core.agent import AgentDefinition, AgentLibrary
 from core.config import AgentGroup, FanOutGroup, FanOutTask, Group, Workflow, WorkflowFile
-from core.findings import Finding, did_you_mean, to_problems
+from core.findings import Finding, FindingList, did_you_mean, to_problems
 from core.jsonc import JsonPath, parse_jsonc, read_text
 from core.merge import merge_rule_problem, payload_path_problem
 from core.problems import Problem, Severity, UserFileError
 from core.run_folders import library_of, workdir_of
 from core.state import PHASES, MergeRule, Phase
-from core.workflow_layout import PHASE_KEYS, file_path
+from core.workflow_layout import PHASE_KEYS, RawPhase, file_path
 from core.workflow_reading import inspect_workflow
 
 _MANY_RETRIES = 20
@@ -75,7 +75,8 @@ def _located(file: WorkflowFile, findings: list[Finding]) -> list[Problem]:
     document = parse_jsonc(file.text).value
     if not isinstance(document, dict):
         return to_problems(findings, None, file.path)
-    return to_problems(findings, file.text, file.path, lambda path: file_path(document, path))
+    phases: dict[str, RawPhase] = {}
+    return to_problems(findings, file.text, file.path, lambda path: file_path(document, path, phases))
 
 
 _NO_AGENTS = "The workflow has no agents."
@@ -91,8 +92,12 @@ class _Check:
         self._library = library
         self._backends = known_backends
         self._checked_agents: set[str] = set()
-        self.findings: list[Finding] = []
+        self._found = FindingList()
         self.problems: list[Problem] = []
+
+    @property
+    def findings(self) -> list[Finding]:
+        return self._found.all()
 
     @property
     def _workflow(self) -> Workflow:
@@ -244,7 +249,7 @@ class _Check:
                     self._error(
                         (*path, "tasks", index, "depends_on", number),
                         f"There is no task with the id {needed}.",
-                        did_you_mean(needed, ids),
+                        "" if self._found.full else did_you_mean(needed, ids),
                     )
 
     def _cannot_run_yet(self, policy: Workflow | AgentGroup, path: JsonPath) -> None:
@@ -280,7 +285,7 @@ class _Check:
                 else f"There is no agent called {name}."
                 if name.strip()
                 else "An agent has no name.",
-                "" if broken else self._library.suggestion(name),
+                "" if broken or self._found.full else self._library.suggestion(name),
             )
         if name in self._checked_agents:
             return
@@ -358,10 +363,10 @@ class _Check:
     def _error(
         self, path: JsonPath, message: str, suggestion: str = "", *, at_key: bool = False, shift: int = 0
     ) -> None:
-        self.findings.append(Finding(path, message, suggestion, at_key=at_key, shift=shift))
+        self._found.add(Finding(path, message, suggestion, at_key=at_key, shift=shift))
 
     def _warn(self, path: JsonPath, message: str, suggestion: str = "") -> None:
-        self.findings.append(Finding(path, message, suggestion, Severity.WARNING))
+        self._found.add(Finding(path, message, suggestion, Severity.WARNING))
 
 
 def _enabled_agents(group: Group) -> list[str]:

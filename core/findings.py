@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from core.jsonc import JsonPath, Location, format_place, locate
@@ -24,6 +24,42 @@ class Finding:
     severity: Severity = Severity.ERROR
     at_key: bool = False
     shift: int = 0
+
+
+MOST_FINDINGS = 200
+"""Findings of one file that are told. Nobody reads more before correcting the first."""
+
+
+@dataclass(slots=True)
+class FindingList:
+    """The first findings of one file; those beyond `MOST_FINDINGS` are only counted."""
+
+    _found: list[Finding] = field(default_factory=list)
+    _errors_left_out: int = 0
+    _warnings_left_out: int = 0
+
+    @property
+    def full(self) -> bool:
+        """Whether a further finding would not be told, so that nothing need be found out about it."""
+        return len(self._found) >= MOST_FINDINGS
+
+    def add(self, finding: Finding) -> None:
+        """Take in what was found."""
+        if not self.full:
+            self._found.append(finding)
+        elif finding.severity is Severity.ERROR:
+            self._errors_left_out += 1
+        else:
+            self._warnings_left_out += 1
+
+    def all(self) -> list[Finding]:
+        """The findings, and one for those that were too many: an error if one of them was."""
+        more = self._errors_left_out + self._warnings_left_out
+        if not more:
+            return list(self._found)
+        severity = Severity.ERROR if self._errors_left_out else Severity.WARNING
+        words = f"There are {more:,} more problems like these." if more > 1 else "There is one more problem."
+        return [*self._found, Finding((), words, "Correct these first.", severity)]
 
 
 def to_problems(
@@ -63,8 +99,14 @@ def _problem(finding: Finding, path: JsonPath, found: dict[JsonPath, Location], 
     )
 
 
+_LONGEST_WORD = 100
+"""Characters; nobody mistypes a longer one, and comparing it takes long."""
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A sentence that offers the nearest known word, or nothing."""
+    if len(word) > _LONGEST_WORD:
+        return ""
     by_form = {_plain_form(name): name for name in known}
     close = difflib.get_close_matches(_plain_form(word), by_form, 1, 0.6)
     return f"Did you mean {by_form[close[0]]}?" if close else ""

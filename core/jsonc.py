@@ -61,6 +61,12 @@ class Location:
 
 MOST_BYTES = 16 * 2**20
 """A larger file is not read: it would hold up the window for seconds, and no workflow is that large."""
+MOST_VALUES = 100_000
+"""Values in one file, for the same reason: a group of ten characters takes kilobytes once it is read."""
+MOST_PROBLEMS = 200
+"""Problems of one kind that are told of one file. Nobody reads more before correcting the first."""
+_SHOWN_OF_KEY = 100
+_STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 
 
 def read_text(path: Path) -> str:
@@ -117,8 +123,23 @@ def parse_jsonc(text: str, file: Path | None = None) -> JsoncDocument:
     """
     if not text.strip():
         raise UserFileError([Problem("The file is empty.", file=file, line=1, column=1)])
+    if _has_too_many_values(text):
+        message = f"The file holds more than {MOST_VALUES:,} values, which no workflow needs."
+        advice = "Keep large data in files of its own, and their names in the workflow."
+        raise UserFileError([Problem(message, suggestion=advice, file=file, line=1, column=1)])
     # Comments are rare, so the strict grammar is tried first; it also tells whether there are any.
     return _parse_without_comments(text) or JsoncDocument(_parse(text, file), has_comments=True)
+
+
+def _has_too_many_values(text: str) -> bool:
+    """Whether the text holds more than `MOST_VALUES` values, as far as that shows before it is read."""
+    if len(text) <= MOST_VALUES or _brackets_and_commas(text) < MOST_VALUES:
+        return False
+    return _brackets_and_commas(_STRING.sub("", text)) >= MOST_VALUES
+
+
+def _brackets_and_commas(text: str) -> int:
+    return text.count(",") + text.count("{") + text.count("[")
 
 
 def _parse_without_comments(text: str) -> JsoncDocument | None:
@@ -151,7 +172,11 @@ class _Oddities:
 
     def __init__(self) -> None:
         self.found = False
-        self.hooks: dict[str, Callable[[Any], Any]] = {"object": self._object, "float": self._float}
+        self.hooks: dict[str, Callable[[Any], Any]] = {
+            "object": self._object,
+            "float": self._float,
+            "int": self._int,
+        }
 
     def _object(self, pairs: list[tuple[str, JsonValue]]) -> JsonObject:
         made = dict(pairs)
@@ -165,20 +190,32 @@ class _Oddities:
             self.found = True
         return number
 
+    def _int(self, digits: str) -> int:
+        if len(digits) > _MOST_DIGITS:
+            self.found = True
+            return 0
+        return int(digits)
+
+
+_MOST_DIGITS = 308
+"""Of a whole number: as many as a float may have."""
+
 
 def _odd_problems(text: str, file: Path | None) -> list[Problem]:
-    """Every duplicate key and every overflowing number, with its position."""
+    """Every duplicate key and every overflowing number (or the first of them), with its position."""
     lines = _Lines(text)
     problems: list[Problem] = []
     seen: dict[JsonPath, int] = {}
     for path, key_start, value_start, token in _walk(text):
+        if len(problems) == MOST_PROBLEMS:
+            break
         if key_start is not None and path in seen:
             first = lines.position(seen[path]).line
+            key = json.dumps(_shown_key(path[-1]), ensure_ascii=False)
             problems.append(
                 _problem_at(
                     lines.position(key_start),
-                    f"The key {json.dumps(path[-1], ensure_ascii=False)} stands twice in one object; "
-                    f"the first is on line {first}.",
+                    f"The key {key} stands twice in one object; the first is on line {first}.",
                     "Remove or rename one of them.",
                     format_place(path),
                     file,
@@ -186,7 +223,7 @@ def _odd_problems(text: str, file: Path | None) -> list[Problem]:
             )
         elif key_start is not None:
             seen[path] = key_start
-        if token[0] in "-0123456789" and math.isinf(float(token)):
+        if token[0] in "-0123456789" and (math.isinf(float(token)) or _is_too_long(token)):
             problems.append(
                 _problem_at(
                     lines.position(value_start),
@@ -197,6 +234,15 @@ def _odd_problems(text: str, file: Path | None) -> list[Problem]:
                 )
             )
     return problems
+
+
+def _is_too_long(token: str) -> bool:
+    return len(token) > _MOST_DIGITS and token.lstrip("-").isdigit()
+
+
+def _shown_key(key: str | int) -> str:
+    text = str(key)
+    return text if len(text) <= _SHOWN_OF_KEY else f"{text[:_SHOWN_OF_KEY]}…"
 
 
 def _problem_at(position: Position, message: str, suggestion: str, place: str, file: Path | None) -> Problem:
@@ -237,12 +283,17 @@ def _syntax_problem(error: jsonyx.JSONSyntaxError, text: str, file: Path | None)
 
 
 def format_place(path: JsonPath) -> str:
-    """A path as text: `loop_agents[1].mode`; a key that is no plain word: `merge["payload.score"]`."""
+    """A path as text: `loop_agents[1].mode`; a key that is no plain word: `merge["payload.score"]`.
+
+    Of an endless key only the beginning is shown.
+    """
     text = ""
     for part in path:
         if isinstance(part, int):
             text += f"[{part}]"
-        elif _PLAIN_KEY.fullmatch(part):
+            continue
+        part = _shown_key(part)
+        if _PLAIN_KEY.fullmatch(part):
             text += f".{part}" if text else part
         else:
             text += f"[{json.dumps(part, ensure_ascii=False)}]"

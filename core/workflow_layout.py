@@ -101,13 +101,24 @@ def raw_phase(document: Mapping[str, JsonValue], field: str) -> RawPhase:
     return RawPhase(field, tuple(groups), tuple(misfits))
 
 
-def file_path(document: Mapping[str, JsonValue], path: JsonPath) -> JsonPath:
-    """Where the file holds what the model has at `path`, such as `("loop_agents", 0, "agents", 1)`."""
+def file_path(
+    document: Mapping[str, JsonValue], path: JsonPath, phases: dict[str, RawPhase] | None = None
+) -> JsonPath:
+    """Where the file holds what the model has at `path`, such as `("loop_agents", 0, "agents", 1)`.
+
+    `phases`: what earlier calls for this document found out, for who asks for many paths.
+    """
     if len(path) < 2 or path[0] not in PHASE_KEYS.values() or not isinstance(path[1], int):
         if path and path[0] in SINGULAR_KEYS and path[0] not in document:
             return (SINGULAR_KEYS[str(path[0])],)
         return path
-    groups = raw_phase(document, str(path[0])).groups
+    field = str(path[0])
+    phase = phases.get(field) if phases is not None else None
+    if phase is None:
+        phase = raw_phase(document, field)
+        if phases is not None:
+            phases[field] = phase
+    groups = phase.groups
     if path[1] >= len(groups):
         return path
     group = groups[path[1]]

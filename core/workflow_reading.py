@@ -21,7 +21,7 @@ from core.config import (
     Workflow,
     WorkflowFile,
 )
-from core.findings import Finding, did_you_mean, to_problems
+from core.findings import Finding, FindingList, did_you_mean, to_problems
 from core.json_types import JsonObject, JsonValue
 from core.jsonc import JsonPath, parse_jsonc
 from core.problems import Problem, Severity, UserFileError
@@ -99,10 +99,14 @@ def read_document(document: JsonValue) -> tuple[Workflow | None, list[Finding]]:
 
 
 class _Reader:
-    """Reads one document; `findings` grows."""
+    """Reads one document; `findings` tells what is wrong with it."""
 
     def __init__(self) -> None:
-        self.findings: list[Finding] = []
+        self._found = FindingList()
+
+    @property
+    def findings(self) -> list[Finding]:
+        return self._found.all()
 
     def read(self, document: JsonValue) -> Workflow | None:
         if not isinstance(document, dict):
@@ -303,18 +307,18 @@ class _Reader:
         for key in value:
             if key in known or key.startswith(NOTE_SIGNS):
                 continue
-            self.findings.append(
+            self._found.add(
                 Finding(
                     (*path, key),
-                    f"The key {key} is not known; it is kept, but has no effect.",
-                    did_you_mean(key, known),
+                    f"The key {_shortened(key)} is not known; it is kept, but has no effect.",
+                    "" if self._found.full else did_you_mean(key, known),
                     Severity.WARNING,
                     at_key=True,
                 )
             )
 
     def _error(self, path: JsonPath, message: str, suggestion: str = "", *, at_key: bool = False) -> None:
-        self.findings.append(Finding(path, message, suggestion, at_key=at_key))
+        self._found.add(Finding(path, message, suggestion, at_key=at_key))
 
 
 def _kind(value: object) -> str:
@@ -337,6 +341,10 @@ def _shown(value: object) -> str:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return str(value)
     return _kind(value)
+
+
+def _shortened(key: str) -> str:
+    return key if len(key) <= 60 else f"{key[:60]}…"
 
 
 def _listed(words: Collection[str]) -> str:
