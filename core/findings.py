@@ -99,6 +99,11 @@ def _problem(finding: Finding, path: JsonPath, found: dict[JsonPath, Location], 
     )
 
 
+def shown_key(key: str) -> str:
+    """A key for a message: of an endless one the beginning."""
+    return key if len(key) <= 60 else f"{key[:60]}…"
+
+
 _LONGEST_WORD = 100
 """Characters; nobody mistypes a longer one, and comparing it takes long."""
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from core.config import Workflow
-from core.findings import Finding, did_you_mean, to_problems
+from core.findings import Finding, FindingList, did_you_mean, shown_key, to_problems
 from core.json_types import JsonObject, JsonValue
 from core.jsonc import locate, parse_jsonc, read_text
 from core.platform_paths import config_folder
@@ -136,37 +136,36 @@ def _text(path: Path) -> str:
 
 def read_settings(document: Mapping[str, JsonValue]) -> tuple[dict[str, JsonValue], list[Finding]]:
     """The settings of an object, by key, and what is wrong with it; values that cannot be are left out."""
-    findings: list[Finding] = []
+    findings = FindingList()
     known: JsonObject = {}
     for key, value in document.items():
         if key.startswith(NOTE_SIGNS):
             continue
         if key not in TOP_KEYS:
-            findings.append(_unknown_key(key))
+            findings.add(_unknown_key(key, findings))
             continue
         part = PARTS.get(key)
         if part is not None and isinstance(value, dict):
             names = part.model_fields
-            findings += [
-                _warning(key, name, f"There is no setting {key}.{name}.", did_you_mean(name, names))
-                for name in value
-                if name not in names and not name.startswith(NOTE_SIGNS)
-            ]
+            for name in value:
+                if name not in names and not name.startswith(NOTE_SIGNS):
+                    near = "" if findings.full else did_you_mean(name, names)
+                    findings.add(_warning(key, name, f"There is no setting {key}.{shown_key(name)}.", near))
             value = {name: item for name, item in value.items() if name in names}
         known[key] = value
     workflow, wrong = read_document(known)
     workflow = workflow or Workflow()
-    return {key: value_of(workflow, key) for key in keys_said(workflow)}, [*wrong, *findings]
+    return {key: value_of(workflow, key) for key in keys_said(workflow)}, [*wrong, *findings.all()]
 
 
-def _unknown_key(key: str) -> Finding:
+def _unknown_key(key: str, found: FindingList) -> Finding:
     if is_content(key) or key in SINGULAR_KEYS.values():
         return _warning(key, "", f"{key} is said in workflows only; here it has no effect.", "")
-    near = near_key(key, (*SETTING_KEYS, *PARTS, MERGE))
+    near = "" if found.full else near_key(key, (*SETTING_KEYS, *PARTS, MERGE))
     return _warning(
         key,
         "",
-        f"There is no setting {key}; it has no effect.",
+        f"There is no setting {shown_key(key)}; it has no effect.",
         f"Did you mean {near}?" if near else "`openloop config` names all settings.",
     )
 

@@ -21,7 +21,7 @@ from core.config import (
     Workflow,
     WorkflowFile,
 )
-from core.findings import Finding, FindingList, did_you_mean, to_problems
+from core.findings import Finding, FindingList, did_you_mean, shown_key, to_problems
 from core.json_types import JsonObject, JsonValue
 from core.jsonc import JsonPath, parse_jsonc
 from core.problems import Problem, Severity, UserFileError
@@ -283,6 +283,9 @@ class _Reader:
 
     def _report(self, detail: ErrorDetails, path: JsonPath) -> None:
         place: JsonPath = (*path, *detail["loc"])
+        if self._found.full:
+            self._error(place, "")
+            return
         name = next((part for part in reversed(place) if isinstance(part, str)), "The value")
         kind, value, context = detail["type"], detail["input"], detail.get("ctx", {})
         if kind == "missing":
@@ -310,7 +313,7 @@ class _Reader:
             self._found.add(
                 Finding(
                     (*path, key),
-                    f"The key {_shortened(key)} is not known; it is kept, but has no effect.",
+                    f"The key {shown_key(key)} is not known; it is kept, but has no effect.",
                     "" if self._found.full else did_you_mean(key, known),
                     Severity.WARNING,
                     at_key=True,
@@ -341,10 +344,6 @@ def _shown(value: object) -> str:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return str(value)
     return _kind(value)
-
-
-def _shortened(key: str) -> str:
-    return key if len(key) <= 60 else f"{key[:60]}…"
 
 
 def _listed(words: Collection[str]) -> str:

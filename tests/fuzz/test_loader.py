@@ -21,7 +21,8 @@ from core.json_types import JsonObject, JsonValue
 from core.jsonc import MOST_VALUES, parse_jsonc
 from core.planning import plan_run
 from core.problems import Problem, UserFileError
-from core.settings_files import Origin, read_settings_file
+from core.settings_files import read_settings_file
+from core.settings_keys import Origin
 from core.workflow_file import dump_workflow, inspect_workflow, load_workflow, parse_workflow, save_workflow
 from tests.fuzz.fuzzing import fuzzed
 
@@ -265,7 +266,31 @@ def test_any_bytes_as_an_agent_file(tmp_path_factory: pytest.TempPathFactory, da
 def test_any_bytes_as_a_file_with_settings(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     path = tmp_path_factory.getbasetemp() / "openloop.json"
     path.write_bytes(data)
-    problems_of(lambda: read_settings_file(Origin.PROJECT, path))
+    said = read_settings_file(Origin.PROJECT, path)
+    if said.problems:
+        assert_in_place(said.problems)
+
+
+SETTINGS_BOMBS = {
+    "unknown keys": "{" + ",".join(f'"k{n}":1' for n in range(30_000)) + "}",
+    "unknown keys of a part": '{"budget":{' + ",".join(f'"k{n}":1' for n in range(30_000)) + "}}",
+    "rules": '{"merge":{' + ",".join(f'"payload.x{n}":"zzz"' for n in range(30_000)) + "}}",
+    "lists inside each other": '{"max_loops":' + "[" * 100_000,
+    "a number of many digits": '{"max_loops":' + "9" * 500_000 + "}",
+    "a long key": '{"' + "k" * 500_000 + '":1}',
+    "too many values": '{"budget":[' + "1," * MOST_VALUES + "1]}",
+}
+
+
+@pytest.mark.parametrize("name", SETTINGS_BOMBS)
+def test_a_bomb_in_a_file_with_settings_is_told_in_few_words(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "openloop.json"
+    path.write_text(SETTINGS_BOMBS[name])
+    with bounded(96_000_000):
+        said = read_settings_file(Origin.PROJECT, path)
+    assert_in_place(said.problems)
+    assert len(said.problems) <= 2 * MOST_FINDINGS + 2
+    assert all(len(problem.text()) < 2_000 for problem in said.problems)
 
 
 # --- bombs --------------------------------------------------------------------------------------------
