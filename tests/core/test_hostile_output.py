@@ -418,6 +418,33 @@ def test_a_turn_of_an_agent_cli_survives_all_that_in_a_real_run(
     assert alive_agents(tmp_path) == []
 
 
+def test_demo_agents_that_misbehave_come_to_a_defined_end(tmp_path: Path) -> None:
+    """Pain 28: an answer that was cut off at the output limit is asked for again, but shorter."""
+    shop = Workshop(tmp_path)
+    shop.agent("cut", bad_update={"kind": "truncated", "first": 1}, stop_reason="length", writes={"cut": 1})
+    shop.agent("bytes", invalid_utf8=True, writes={"bytes": 1})
+    shop.agent("flood", flood={"noise_bytes": 3_000_000, "text_lines": 20_000}, writes={"flood": 1})
+    shop.agent("torn", partial_last_line=True, writes={"torn": 1})
+    names = ["cut", "bytes", "flood", "torn"]
+    run = shop.run(
+        {
+            "preparation_agents": [{"agents": names, "mode": "parallel", "max_parallel": 4}],
+            "on_parallel_error": "continue",
+        }
+    )
+    assert run.reason == "completed"
+    assert {key: value for key, value in run.payload.items() if key in names} == {
+        "cut": 1,
+        "bytes": 1,
+        "flood": 1,
+    }
+    assert run.turn("torn").status is TurnStatus.FAILED
+    asked = (run.turn_folder("cut") / "correction-1.md").read_text()
+    assert "cut off" in asked
+    assert (run.turn_folder("flood") / "stdout.log").stat().st_size > 3_000_000
+    assert alive_agents(tmp_path) == []
+
+
 # --- memory of the whole program ----------------------------------------------------------------------
 
 

@@ -181,7 +181,7 @@ WORKFLOWS = with_unknown(
 """Objects that are workflows."""
 
 
-@fuzzed(2)
+@fuzzed(1)
 @given(WORKFLOWS, st.sampled_from([None, 2, "\t"]))
 def test_loading_saving_and_loading_keeps_everything(
     tmp_path_factory: pytest.TempPathFactory, document: JsonObject, indent: int | str | None
@@ -274,7 +274,7 @@ def test_any_bytes_as_a_file_with_settings(tmp_path_factory: pytest.TempPathFact
 SETTINGS_BOMBS = {
     "unknown keys": "{" + ",".join(f'"k{n}":1' for n in range(30_000)) + "}",
     "unknown keys of a part": '{"budget":{' + ",".join(f'"k{n}":1' for n in range(30_000)) + "}}",
-    "rules": '{"merge":{' + ",".join(f'"payload.x{n}":"zzz"' for n in range(30_000)) + "}}",
+    "rules": '{"merge":{' + ",".join(f'"payload.x{n}":"zzz"' for n in range(10_000)) + "}}",
     "lists inside each other": '{"max_loops":' + "[" * 100_000,
     "a number of many digits": '{"max_loops":' + "9" * 500_000 + "}",
     "a long key": '{"' + "k" * 500_000 + '":1}',
@@ -351,10 +351,10 @@ WORKFLOW_BOMBS = {
     "long keys": '{"' + "k" * 2_000_000 + '":1}',
     "a key many times": "{" + ",".join(['"a":1'] * 30_000) + "}",
     "wrong entries": '{"loop_agents":[' + ",".join("1" * 30_000) + "]}",
-    "wrong groups": '{"loop_agents":[' + ",".join(['{"agents":["a"],"mode":"x"}'] * 10_000) + "]}",
-    "empty groups": '{"loop_agents":[' + ",".join(["{}"] * 40_000) + "]}",
+    "wrong groups": '{"loop_agents":[' + ",".join(['{"agents":["a"],"mode":"x"}'] * 5_000) + "]}",
+    "empty groups": '{"loop_agents":[' + ",".join(["{}"] * 15_000) + "]}",
     "tasks of one id": '{"loop_agents":[{"mode":"fan_out","agent":"a","tasks":['
-    + ",".join(['{"id":"1","prompt":"x"}'] * 20_000)
+    + ",".join(['{"id":"1","prompt":"x"}'] * 10_000)
     + "]}]}",
     "too many values": '{"initial_payload":{"x":[' + "[]," * MOST_VALUES + "1]}}",
     "lists inside each other": '{"initial_payload":{"x":' + "[" * 100_000,

@@ -153,7 +153,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
-@fuzzed(10)
+@fuzzed(5)
 @given(st.lists(PIECES | st.text(max_size=5), max_size=40).map("".join))
 def test_any_text_gives_an_update_that_can_be_written_or_a_problem_in_words(text: str) -> None:
     parsed = parse_update(text)
@@ -182,7 +182,7 @@ JSON = st.recursive(
 )
 
 
-@fuzzed(4)
+@fuzzed(2)
 @given(
     st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), max_size=4), JSON, max_size=5),
     st.text(max_size=30),
