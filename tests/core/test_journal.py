@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
 from collections.abc import Iterator
@@ -237,29 +238,32 @@ def test_a_full_disk_is_told_in_words(tmp_path: Path) -> None:
     journal.close()
 
 
-@pytest.fixture
-def room() -> Iterator[int]:
-    """Files of this process may grow to so many bytes only."""
+@contextlib.contextmanager
+def room_for(size: int) -> Iterator[None]:
+    """Files of this process may grow to so many bytes only. Not in a fixture: what pytest prints would count."""
     import resource
 
-    limit = 1000
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
-    yield limit
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
-def test_a_disk_that_fills_in_the_middle_of_a_line_leaves_whole_lines(path: Path, room: int) -> None:
-    journal = Journal(path)
+def test_a_disk_that_fills_in_the_middle_of_a_line_leaves_whole_lines(path: Path) -> None:
+    room = 1000
     long = Noted(message="x" * (room // 3))
-    journal.append(long)
-    journal.append(long)
-    with pytest.raises(JournalError):
+    with room_for(room):
+        journal = Journal(path)
         journal.append(long)
-    assert read_journal(path) == [long, long]
-    assert path.read_bytes().endswith(b"\n")
-    journal.append(StopRequested(time=1.0))  # what fits still does
-    journal.close()
+        journal.append(long)
+        with pytest.raises(JournalError):
+            journal.append(long)
+        assert read_journal(path) == [long, long]
+        assert path.read_bytes().endswith(b"\n")
+        journal.append(StopRequested(time=1.0))  # what fits still does
+        journal.close()
     assert read_journal(path) == [long, long, StopRequested(time=1.0)]
     assert path.stat().st_size <= room
