@@ -240,7 +240,7 @@ def test_a_full_disk_is_told_in_words(tmp_path: Path) -> None:
 
 @contextlib.contextmanager
 def room_for(size: int) -> Iterator[None]:
-    """Files of this process may grow to so many bytes only. Not in a fixture: what pytest prints would count."""
+    """Files of this process may grow to so many bytes only; not for long, as what pytest prints counts."""
     import resource
 
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
