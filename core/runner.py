@@ -361,7 +361,8 @@ class FileTail:
                 self._file = os.open(self.path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
             except FileNotFoundError:
                 return b""
-            os.lseek(self._file, self.offset, os.SEEK_SET)
+            if self.offset:
+                os.lseek(self._file, self.offset, os.SEEK_SET)
         data = os.read(self._file, limit)
         self.offset += len(data)
         return data

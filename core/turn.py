@@ -7,7 +7,7 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -55,9 +55,10 @@ from core.usage import Usage
 
 MAX_CORRECTIONS = 2
 """Corrections in the same session before the turn counts as having no state (DESIGN, run semantics 6)."""
-FIRST_POLL, LAST_POLL = 0.01, 0.1
+FIRST_POLL, LAST_POLL = 0.04, 0.1
 """Seconds between two looks at an agent's output: soon after the start, and in the long run."""
 CHUNK = 64 * 1024
+PROMPT_NAME = "prompt.md"
 STDERR_TAIL = 8 * 1024
 LATE_OUTPUT = 1024 * 1024
 """Bytes at the end of the output that are read after a process was ended; usage may be told in them."""
@@ -89,6 +90,8 @@ class TurnServices:
     max_prompt_bytes: int | None = None
     read_pause: float = 0.0
     nice: int = 0
+    environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    """OpenLoop's own, read once: decoding all of it again for every agent costs as much as a start."""
 
 
 @dataclass(slots=True)
@@ -132,7 +135,8 @@ class Turn:
         folder.mkdir(parents=True, exist_ok=True)
         writer = TranscriptWriter(folder / "transcript.log")
         self._transcripts = (writer, self.services.overview(self.ref.label))
-        return self._write_prompt(
+        return _write_file(
+            folder / PROMPT_NAME,
             build_prompt(
                 self.planned.agent,
                 self.state_json,
@@ -140,7 +144,6 @@ class Turn:
                 label=self.ref.label,
                 beside=self.beside,
             ),
-            folder / "prompt.md",
         )
 
     def close(self) -> None:
@@ -156,7 +159,7 @@ class Turn:
 
     def work(self, kind: AttemptKind, reason: str) -> Outcome:
         """One try: the prompt, then corrections in the same session. Raises SupervisorLost, JournalError."""
-        prompt = self.order.turn_folder / "prompt.md"
+        prompt = self.order.turn_folder / PROMPT_NAME
         size = prompt.stat().st_size
         limit = self.services.max_prompt_bytes
         if limit is not None and size > limit:
@@ -184,7 +187,7 @@ class Turn:
             corrections += 1
             kind, reason = AttemptKind.CORRECTION, outcome.problem.message
             prompt = self.order.turn_folder / f"correction-{self.number}.md"
-            self._write_prompt([correction_prompt(outcome.problem, corrections, MAX_CORRECTIONS)], prompt)
+            _write_file(prompt, [correction_prompt(outcome.problem, corrections, MAX_CORRECTIONS)])
 
     def _can_continue(self) -> bool:
         return self._session is not None
@@ -233,7 +236,12 @@ class Turn:
         spec = ProcessSpec(
             argv=command.argv,
             cwd=self.services.workdir,
-            env={**os.environ, "PYTHONUTF8": "1", "PWD": str(self.services.workdir), **command.env},
+            env={
+                **self.services.environment,
+                "PYTHONUTF8": "1",
+                "PWD": str(self.services.workdir),
+                **command.env,
+            },
             stdin=prompt,
             stdout=folder / "stdout.log",
             stderr=folder / "stderr.log",
@@ -343,7 +351,7 @@ class Turn:
                 attempt.exit = process.wait(0)
                 continue
             attempt.exit = process.wait(poll)
-            poll = min(LAST_POLL, poll * 1.5)
+            poll = min(LAST_POLL, poll * 2)
 
     def _mark_late(self, attempt: _Attempt, offset: int) -> None:
         """Say once where the output begins that came after the stop (pains of a stop that others have)."""
@@ -465,8 +473,9 @@ class Turn:
         now = time.time()
         for transcript in self._transcripts:
             transcript.update(summarize_update(parsed.update), now)
-        (self.order.turn_folder / "update.json").write_bytes(
-            orjson.dumps(parsed.update, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+        _write_file(
+            self.order.turn_folder / "update.json",
+            [orjson.dumps(parsed.update, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)],
         )
         return Answered(parsed.update)
 
@@ -494,14 +503,25 @@ class Turn:
     def _publish(self, event: Event) -> None:
         self.services.publish(event)
 
-    @staticmethod
-    def _write_prompt(pieces: Sequence[bytes], path: Path) -> int:
-        with path.open("wb") as file:
-            for piece in pieces:
-                file.write(piece)
-        return sum(len(piece) for piece in pieces)
+
+def _write_file(path: Path, pieces: Sequence[bytes]) -> int:
+    """Write a new file; gives its size in bytes. Small pieces go in one write, large ones are not copied."""
+    size = sum(map(len, pieces))
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(path, flags, 0o666)
+    try:
+        for piece in [b"".join(pieces)] if size <= CHUNK else pieces:
+            view = memoryview(piece)
+            while view:
+                view = view[os.write(descriptor, view) :]
+    finally:
+        os.close(descriptor)
+    return size
 
 
 def _tail(path: Path) -> FileTail:
     """What comes from now on: earlier attempts of the turn wrote into the same file."""
-    return FileTail(path, path.stat().st_size if path.exists() else 0)
+    try:
+        return FileTail(path, path.stat().st_size)
+    except FileNotFoundError:
+        return FileTail(path)

@@ -180,26 +180,32 @@ class TurnLoop:
             if self._started == 0.0:
                 if not context.may_begin():
                     return None
-                prompt_bytes = await context.executor.call(turn.open)
-                self._started = time.time()
-                context.publish(
-                    TurnStarted(
-                        time=self._started,
-                        turn=self.ref.turn,
-                        backend=self.planned.backend,
-                        model=self.planned.model,
-                        prompt_bytes=prompt_bytes,
-                    )
-                )
+                outcome = await context.executor.call(partial(self._begin, turn, kind, reason))
             elif context.over_budget() is not None:
                 return Stopped(StopCause.BUDGET)
-            outcome = await context.executor.call(partial(turn.work, kind, reason))
+            else:
+                outcome = await context.executor.call(partial(turn.work, kind, reason))
             if self.on_failure is not None and self._is_lost(outcome):
                 # Before the slot is free: nobody else of the group is to begin, and cost, for nothing.
                 self.on_failure(live)
             return outcome
         finally:
             self.slots.release()
+
+    def _begin(self, turn: Turn, kind: AttemptKind, reason: str) -> Outcome:
+        """The first try, with what comes before it. On a worker."""
+        prompt_bytes = turn.open()
+        self._started = time.time()
+        self.context.publish(
+            TurnStarted(
+                time=self._started,
+                turn=self.ref.turn,
+                backend=self.planned.backend,
+                model=self.planned.model,
+                prompt_bytes=prompt_bytes,
+            )
+        )
+        return turn.work(kind, reason)
 
     def _is_lost(self, outcome: Outcome) -> bool:
         """Whether the turn ends without an update, whatever comes now."""
