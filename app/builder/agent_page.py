@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QWidget
 
-from app.builder import values, words
+from app import field_text
+from app.builder import words
 from app.builder.choices import backend_choices
-from app.builder.form import CheckRow, ChoiceRow, FormPage, Row, TextRow
+from app.builder.form_page import FormPage
 from app.document import WorkflowDocument
+from app.form_rows import CheckRow, ChoiceRow, Row, TextRow
 from app.outline import AgentNode
 
 
@@ -22,12 +24,14 @@ class AgentPage(FormPage):
         self.backend = ChoiceRow(self.tr("Runs with"), self.body, [])
         self.backend.explain(lambda: self._from_where("backend", self._document.settings.backend))
         self._row(self.backend, "backend")
-        model = TextRow(self.tr("Model"), self.body, values.parse_text, values.write_plain)
+        model = TextRow(self.tr("Model"), self.body, field_text.parse_text, field_text.write_plain)
         model.placeholder(self._inherited_model).explain(
             lambda: self._from_where("model", self._document.settings.opencode_defaults.model)
         )
         self._row(model, "model")
-        timeout = TextRow(self.tr("Time limit"), self.body, values.parse_duration, values.write_duration)
+        timeout = TextRow(
+            self.tr("Time limit"), self.body, field_text.parse_duration, field_text.write_duration
+        )
         timeout.placeholder(self._inherited_timeout).explain(
             lambda: self._from_where("timeout", self._document.settings.agent_timeout)
         )
@@ -77,7 +81,7 @@ class AgentPage(FormPage):
 
     def _inherited_timeout(self) -> str:
         own = self._own("timeout")
-        return values.write_duration(own if own is not None else self._document.settings.agent_timeout)
+        return field_text.write_duration(own if own is not None else self._document.settings.agent_timeout)
 
     def refresh(self) -> None:
         node = self._node()

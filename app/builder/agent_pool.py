@@ -34,8 +34,8 @@ from PySide6.QtWidgets import (
 from app.builder import mime, words
 from app.builder.agent_pool_model import PROBLEM_ROLE, AgentFilter, AgentPoolModel, agent_at
 from app.builder.agent_preview import AgentPreview
-from app.builder.form import OutlinedField
-from app.builder.notices import SectionLabel
+from app.fields import OutlinedField
+from app.labels import SectionLabel
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import font, icon, is_appearance_event, paint_icon, theme
 from core.agent import AgentDefinition, AgentLibrary

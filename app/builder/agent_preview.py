@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QLabel, QTextBrowser, QVBoxLayout, QWidget
 
-from app.builder import words
+from app.field_text import duration
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import font, theme
 from core.agent import AgentDefinition
@@ -108,7 +108,7 @@ class AgentPreview(QWidget):
         )
         parts = [shown.role, shown.backend or "", shown.model or "", powers]
         if shown.timeout:
-            parts.append(words.duration(shown.timeout))
+            parts.append(duration(shown.timeout))
         self.summary.setText(_breakable(" · ".join(part for part in parts if part)))
         source = shown.prompt[:LONGEST]
         if shown.description:

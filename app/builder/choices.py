@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from app.builder import words
-from app.builder.form import Choice
 from app.document import WorkflowDocument
+from app.form_rows import Choice
 
 
 def isolation_choices() -> list[Choice]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QWidget
 
-from app.builder import values, words
+from app import field_text
+from app.builder import words
 from app.builder.choices import isolation_choices
-from app.builder.form import CheckRow, Choice, ChoiceRow, FormPage, Row, TextRow
+from app.builder.form_page import FormPage
 from app.builder.merge_rules import MergeRules
 from app.document import WorkflowDocument
+from app.form_rows import CheckRow, Choice, ChoiceRow, Row, TextRow
 from app.outline import GroupNode
 from core.config import FanOutGroup
 from core.state import MergeRule
@@ -34,7 +36,9 @@ class GroupPage(FormPage):
         self._mode = mode
         self.add(mode, lambda: self._value("mode"), self._set_mode)
         at_once = self._row(
-            TextRow(self.tr("At once"), self.body, values.parse_count, values.write_plain, steps=True),
+            TextRow(
+                self.tr("At once"), self.body, field_text.parse_count, field_text.write_plain, steps=True
+            ),
             "max_parallel",
         )
         at_once.explain(lambda: self._inherited("max_parallel"))
@@ -44,12 +48,14 @@ class GroupPage(FormPage):
         on_error.explain(self._on_error_note)
         self._on_error = on_error
         self._row(on_error, "on_parallel_error")
-        timeout = TextRow(self.tr("Group timeout"), self.body, values.parse_duration, values.write_duration)
+        timeout = TextRow(
+            self.tr("Group timeout"), self.body, field_text.parse_duration, field_text.write_duration
+        )
         timeout.placeholder(lambda: self.tr("none")).explain(
             lambda: self.tr("for all agents of the group together")
         )
         self._row(timeout, "timeout")
-        name = TextRow(self.tr("Name"), self.body, values.parse_text, values.write_plain)
+        name = TextRow(self.tr("Name"), self.body, field_text.parse_text, field_text.write_plain)
         name.placeholder(lambda: self.tr("none")).explain(lambda: self.tr("shown on the card and in the log"))
         self._row(name, "name")
         isolation = ChoiceRow(

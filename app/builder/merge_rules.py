@@ -16,7 +16,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.builder.form import FIELD_HEIGHT, FIELD_WIDTH, NARROW_LABEL_WIDTH, Choice, ChoiceRow, OutlinedField
+from app.builder.form_page import FIELD_WIDTH, NARROW_LABEL_WIDTH
+from app.fields import FIELD_HEIGHT, OutlinedField
+from app.form_rows import Choice, ChoiceRow
 from app.plain_text import plain_tool_tip
 from app.theme import icon, mono_font
 from core.state import MergeRule

@@ -7,11 +7,9 @@ from collections.abc import Sequence
 from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
     QColor,
-    QFont,
     QFontMetrics,
     QPainter,
     QPaintEvent,
-    QPalette,
     QResizeEvent,
     QStandardItem,
     QStandardItemModel,
@@ -19,7 +17,6 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
-    QLabel,
     QListView,
     QStyle,
     QStyledItemDelegate,
@@ -28,25 +25,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.labels import SectionLabel
 from app.plain_text import plain_tool_tip
 from app.scroll_bar import use_thin_scroll_bars
-from app.theme import TextSize, font, is_appearance_event, paint_icon, theme
+from app.theme import font, is_appearance_event, paint_icon, theme
 from core.problems import Problem, Severity
 
 PROBLEM_ROLE = Qt.ItemDataRole.UserRole + 1
 MARGIN = 12
 ICON = 14
-
-
-class SectionLabel(QLabel):
-    """A small label in capitals over a section; its colour follows the theme."""
-
-    def __init__(self, text: str, parent: QWidget | None = None) -> None:
-        super().__init__(text.upper(), parent)
-        label_font = font(TextSize.LABEL, bold=True)
-        label_font.setLetterSpacing(QFont.SpacingType.AbsoluteSpacing, 0.6)
-        self.setFont(label_font)
-        self.setForegroundRole(QPalette.ColorRole.PlaceholderText)
 
 
 class LockedNotice(QWidget):

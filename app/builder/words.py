@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QCoreApplication
 
 from app.document_edits import NewStep, OnAgent, Target
+from app.field_text import duration
 from app.outline import GroupNode, Outline
 from core.agent import AgentDefinition
 from core.condition import condition_in_words
@@ -202,14 +203,3 @@ def names_in_short(names: Sequence[str]) -> str:
     if len(names) == 2:
         return tr("{0} and {1}").format(*names)
     return tr("{0} and {1} others").format(names[0], len(names) - 1)
-
-
-def duration(seconds: float) -> str:
-    """Seconds as a person writes them: `45 s`, `30 min`, `1 h 30 min`."""
-    whole = int(seconds)
-    if seconds != whole or whole < 60 or whole % 60:
-        return tr("{0} s").format(f"{seconds:g}")
-    hours, minutes = divmod(whole // 60, 60)
-    if not hours:
-        return tr("{0} min").format(minutes)
-    return tr("{0} h {1} min").format(hours, minutes) if minutes else tr("{0} h").format(hours)

@@ -7,11 +7,13 @@ from collections.abc import Callable
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QWidget
 
-from app.builder import values, words
+from app import field_text
+from app.builder import words
 from app.builder.choices import backend_choices, isolation_choices
-from app.builder.form import CheckRow, Choice, ChoiceRow, FormPage, Row, TextRow
+from app.builder.form_page import FormPage
 from app.builder.merge_rules import MergeRules
 from app.document import WorkflowDocument
+from app.form_rows import CheckRow, Choice, ChoiceRow, Row, TextRow
 from core.condition import NAMES, ConditionError, compile_condition, condition_in_words
 
 
@@ -38,8 +40,8 @@ class WorkflowPage(FormPage):
         self,
         label: str,
         key: str,
-        parse: Callable[[str], object] = values.parse_text,
-        write: Callable[[object], str] = values.write_plain,
+        parse: Callable[[str], object] = field_text.parse_text,
+        write: Callable[[object], str] = field_text.write_plain,
         *,
         hint: str = "",
         note: Callable[[], str] = str,
@@ -75,7 +77,7 @@ class WorkflowPage(FormPage):
             lambda text: text.strip() or "workflow",
         )
         self._text(
-            self.tr("Loops, at most"), "max_loops", values.parse_required_count, steps=True,
+            self.tr("Loops, at most"), "max_loops", field_text.parse_required_count, steps=True,
             note=lambda: self.tr("one pass over all steps of the loop is one"),
         )  # fmt: skip
         self.condition = self._text(
@@ -93,31 +95,31 @@ class WorkflowPage(FormPage):
     def _add_turns(self) -> None:
         self.section(self.tr("Agents at work"))
         row = self._text(
-            self.tr("At once"), "max_parallel_agents", values.parse_count, steps=True,
+            self.tr("At once"), "max_parallel_agents", field_text.parse_count, steps=True,
             note=lambda: self.tr("agents of the whole run that may work at the same time"),
         )  # fmt: skip
         row.placeholder(lambda: self.tr("{0} (processors)").format(self._processors()))
         self._text(
             self.tr("Time for an agent"),
             "agent_timeout",
-            lambda text: values.parse_duration(text) or 0.0,
-            values.write_duration,
+            lambda text: field_text.parse_duration(text) or 0.0,
+            field_text.write_duration,
             hint=self.tr("none"),
             note=lambda: self.tr("then it is stopped; “none” lets it work as long as it takes"),
         )
         self._text(
             self.tr("Silence, at most"),
             "agent_idle_timeout",
-            lambda text: values.parse_duration(text) or 0.0,
-            values.write_duration,
+            lambda text: field_text.parse_duration(text) or 0.0,
+            field_text.write_duration,
             hint=self.tr("none"),
             note=lambda: self.tr("then it is stopped; silence is always shown"),
         )
         self._text(
             self.tr("Warn after silence"),
             "agent_idle_warning",
-            lambda text: values.parse_duration(text) or 0.0,
-            values.write_duration,
+            lambda text: field_text.parse_duration(text) or 0.0,
+            field_text.write_duration,
             hint=self.tr("none"),
             note=lambda: self.tr("nothing is stopped by it; “none” for no warning"),
         )
@@ -131,7 +133,7 @@ class WorkflowPage(FormPage):
             lambda: self.tr("in parallel groups; finished results are kept either way"),
         )
         self._text(
-            self.tr("Try again"), "retries", values.parse_number, values.write_plain, steps=True,
+            self.tr("Try again"), "retries", field_text.parse_number, field_text.write_plain, steps=True,
             note=lambda: self.tr("times, after an overload or a broken connection"),
         )  # fmt: skip
         self._choice(
@@ -145,15 +147,15 @@ class WorkflowPage(FormPage):
             lambda: self.tr("when an agent does not answer with one after two corrections"),
         )
         self._text(
-            self.tr("Budget"), "budget.max_cost_usd", values.parse_money, values.write_money,
+            self.tr("Budget"), "budget.max_cost_usd", field_text.parse_money, field_text.write_money,
             hint=self.tr("none"), note=lambda: self.tr("US dollars for a run"),
         )  # fmt: skip
         self._text(
-            self.tr("Budget of a group"), "budget.max_cost_usd_per_group", values.parse_money,
-            values.write_money, hint=self.tr("none"), note=lambda: self.tr("US dollars for one pass"),
+            self.tr("Budget of a group"), "budget.max_cost_usd_per_group", field_text.parse_money,
+            field_text.write_money, hint=self.tr("none"), note=lambda: self.tr("US dollars for one pass"),
         )  # fmt: skip
         self._text(
-            self.tr("Tokens, at most"), "budget.max_tokens", values.parse_optional_number,
+            self.tr("Tokens, at most"), "budget.max_tokens", field_text.parse_optional_number,
             hint=self.tr("none"), note=lambda: self.tr("of all agents together, for a run"),
         )  # fmt: skip
         self._choice(
@@ -207,8 +209,8 @@ class WorkflowPage(FormPage):
             [Choice(hint, None), *(Choice(level, level) for level in ("DEBUG", "INFO", "WARN", "ERROR"))],
         )
         self._text(
-            self.tr("More arguments"), "opencode_defaults.extra_args", values.parse_arguments,
-            values.write_arguments, mono=True,
+            self.tr("More arguments"), "opencode_defaults.extra_args", field_text.parse_arguments,
+            field_text.write_arguments, mono=True,
         )  # fmt: skip
 
     def _processors(self) -> int:

@@ -8,9 +8,10 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QPalette, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from app.builder import values
-from app.builder.form import FIELD_HEIGHT, Choice, ChoiceRow, Row, TextRow
+from app import field_text
 from app.buttons import Button, ButtonLook
+from app.fields import FIELD_HEIGHT
+from app.form_rows import Choice, ChoiceRow, Row, TextRow
 from app.plain_text import plain_tool_tip
 from app.runs.entry import RunEntry, RunLimits
 from app.runs.wishes import CAPS, Limit, Wishes, conflicting_path, ended_by, objection
@@ -71,26 +72,29 @@ class ResumeForm(QWidget):
     # --- rows ------------------------------------------------------------------------------------------
 
     def _make_rows(self) -> None:
-        duration = (values.parse_duration, values.write_duration)
-        self._text(Limit.MAX_LOOPS, self.tr("Loops, at most"), values.parse_required_count, steps=True)
-        self._text(Limit.MAX_COST, self.tr("Budget"), values.parse_money, values.write_money)
+        duration = (field_text.parse_duration, field_text.write_duration)
+        self._text(Limit.MAX_LOOPS, self.tr("Loops, at most"), field_text.parse_required_count, steps=True)
+        self._text(Limit.MAX_COST, self.tr("Budget"), field_text.parse_money, field_text.write_money)
         self._text(
-            Limit.MAX_COST_OF_GROUP, self.tr("Budget of a group"), values.parse_money, values.write_money
+            Limit.MAX_COST_OF_GROUP,
+            self.tr("Budget of a group"),
+            field_text.parse_money,
+            field_text.write_money,
         )
-        self._text(Limit.MAX_TOKENS, self.tr("Tokens, at most"), values.parse_optional_number)
+        self._text(Limit.MAX_TOKENS, self.tr("Tokens, at most"), field_text.parse_optional_number)
         rules = [Choice(self.tr("Choose…"), None)]
         rules += [Choice(rule_words(rule), rule) for rule in MergeRule if rule is not MergeRule.ERROR]
         self._add(Limit.MERGE_RULE, ChoiceRow(self.tr("What counts"), self, rules))
         self._text(Limit.AGENT_TIMEOUT, self.tr("Time for an agent"), *duration)
         self._text(Limit.GROUP_TIMEOUT, self.tr("Time for a group"), *duration)
-        self._text(Limit.RETRIES, self.tr("Try again"), values.parse_optional_number, steps=True)
+        self._text(Limit.RETRIES, self.tr("Try again"), field_text.parse_optional_number, steps=True)
 
     def _text(
         self,
         limit: Limit,
         label: str,
         parse: Callable[[str], object],
-        write: Callable[[object], str] = values.write_plain,
+        write: Callable[[object], str] = field_text.write_plain,
         *,
         steps: bool = False,
     ) -> None:
@@ -130,15 +134,7 @@ class ResumeForm(QWidget):
             self._grid.addWidget(row.label, at, 0, top)
             self._grid.addWidget(row.control, at, 1, top)
             self._grid.addWidget(row.error, at + 1, 1, 1, 2)
-            if self._narrow:
-                row.note.setMinimumHeight(0)
-                row.note.setContentsMargins(0, 2, 0, 0)
-                self._grid.addWidget(row.note, at + 2, 1, 1, 2)
-            else:
-                row.note.setMinimumHeight(FIELD_HEIGHT)
-                row.note.setContentsMargins(0, 0, 0, 0)
-                row.note.setAlignment(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
-                self._grid.addWidget(row.note, at, 2, top)
+            row.place_note(self._grid, at, below=self._narrow, gap=2)
             self._grid.setRowMinimumHeight(at + 3, 8)
             if before is not None:
                 QWidget.setTabOrder(before, row.control)
@@ -266,8 +262,8 @@ class ResumeForm(QWidget):
         if before is None:
             return self.tr("none")
         if limit in (Limit.AGENT_TIMEOUT, Limit.GROUP_TIMEOUT):
-            return values.write_duration(before)
-        return values.write_money(before)
+            return field_text.write_duration(before)
+        return field_text.write_money(before)
 
     def _note(self, limit: Limit) -> str:
         entry = self._entry

@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.builder.form import FIELD_HEIGHT, OutlinedField
 from app.buttons import Button, ButtonLook
+from app.fields import FIELD_HEIGHT, OutlinedField
 from app.labels import ElidedLabel, QuietLabel
 from app.runs.entry import RunEntry
 from app.runs.run_delegate import RunDelegate

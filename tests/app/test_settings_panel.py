@@ -9,10 +9,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QToolButton
 from pytestqt.qtbot import QtBot
 
-from app.builder import values
-from app.builder.form import CheckRow, ChoiceRow, FormPage, TextRow
+from app import field_text
+from app.builder.form_page import FormPage
 from app.builder.settings_panel import SELECTION, WORKFLOW, SettingsPanel
 from app.document import NewStep, WorkflowDocument
+from app.form_rows import CheckRow, ChoiceRow, TextRow
 from core.agent import AgentLibrary
 from core.config import AgentGroup
 from core.state import MergeRule
@@ -242,26 +243,26 @@ def test_every_field_has_a_name_for_those_who_hear_it(panel: SettingsPanel) -> N
     [("90", 90), ("90 s", 90), ("1,5 min", 90), ("30 min", 1800), ("1h30min", 5400), ("none", 0), ("", None)],
 )
 def test_times_are_read_as_people_write_them(qapp: object, text: str, seconds: float | None) -> None:
-    assert values.parse_duration(text) == seconds
-    assert values.parse_duration(values.write_duration(seconds)) == seconds
+    assert field_text.parse_duration(text) == seconds
+    assert field_text.parse_duration(field_text.write_duration(seconds)) == seconds
 
 
 @pytest.mark.parametrize("text", ["soon", "-5", "5 parsecs", "1 h x", "min"])
 def test_times_that_are_none_are_refused(qapp: object, text: str) -> None:
     with pytest.raises(ValueError, match="time such as"):
-        values.parse_duration(text)
+        field_text.parse_duration(text)
 
 
 @pytest.mark.parametrize(("text", "value"), [("$5", 5.0), ("0,50", 0.5), ("", None), (" 2. ", 2.0)])
 def test_money_is_read_with_either_decimal_sign(qapp: object, text: str, value: float | None) -> None:
-    assert values.parse_money(text) == value
+    assert field_text.parse_money(text) == value
 
 
 def test_arguments_are_split_as_in_a_shell(qapp: object) -> None:
-    assert values.parse_arguments("--flag 'a b'") == ["--flag", "a b"]
-    assert values.write_arguments(["--flag", "a b"]) == "--flag 'a b'"
+    assert field_text.parse_arguments("--flag 'a b'") == ["--flag", "a b"]
+    assert field_text.write_arguments(["--flag", "a b"]) == "--flag 'a b'"
     with pytest.raises(ValueError, match="quotation"):
-        values.parse_arguments("'open")
+        field_text.parse_arguments("'open")
 
 
 def test_what_happens_at_a_cap_and_at_silence_is_chosen(

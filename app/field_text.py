@@ -5,10 +5,15 @@ from __future__ import annotations
 import re
 import shlex
 
-from app.builder.words import duration, tr
+from PySide6.QtCore import QCoreApplication
 
 _UNITS = {"": 1.0, "s": 1.0, "sec": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
 _PART = re.compile(r"\s*(\d+(?:[.,]\d+)?)\s*([a-z]*)\s*", re.IGNORECASE)
+
+
+def tr(text: str) -> str:
+    """A text of this module in the user's language."""
+    return QCoreApplication.translate("fields", text)
 
 
 def parse_text(text: str) -> str | None:
@@ -73,6 +78,17 @@ def parse_duration(text: str) -> float | None:
         total += float(part.group(1).replace(",", ".")) * _UNITS[unit]
         at = part.end()
     return total
+
+
+def duration(seconds: float) -> str:
+    """Seconds as a person writes them: `45 s`, `30 min`, `1 h 30 min`."""
+    whole = int(seconds)
+    if seconds != whole or whole < 60 or whole % 60:
+        return tr("{0} s").format(f"{seconds:g}")
+    hours, minutes = divmod(whole // 60, 60)
+    if not hours:
+        return tr("{0} min").format(minutes)
+    return tr("{0} h {1} min").format(hours, minutes) if minutes else tr("{0} h").format(hours)
 
 
 def write_duration(value: object) -> str:
