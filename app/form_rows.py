@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
-from PySide6.QtGui import QFont, QPalette, QStandardItemModel
+from PySide6.QtGui import QPalette, QStandardItemModel
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from app.fields import FIELD_HEIGHT, CalmComboBox, OutlinedCheckBox, OutlinedField, StepField
 from app.plain_text import plain_tool_tip
-from app.theme import font, mono_font
+from app.theme import TextSize, font, mono_font
 
 
 class Row(QObject):
@@ -33,7 +33,7 @@ class Row(QObject):
         control.setMinimumHeight(FIELD_HEIGHT)
         self.note = QLabel(parent)
         self.note.setTextFormat(Qt.TextFormat.PlainText)
-        self.note.setFont(_small())
+        self.note.setFont(font(TextSize.SMALL))
         self.note.setWordWrap(True)
         self.note.setForegroundRole(QPalette.ColorRole.PlaceholderText)
         self.error = ErrorLabel(parent)
@@ -80,7 +80,7 @@ class ErrorLabel(QLabel):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setTextFormat(Qt.TextFormat.PlainText)
-        self.setFont(_small())
+        self.setFont(font(TextSize.SMALL))
         self.setWordWrap(True)
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         # A role of the palette that is vermillion in both themes.
@@ -236,9 +236,3 @@ class CheckRow(Row):
     def _click(self, checked: bool) -> None:
         self.edited.emit(checked)
         self.finished.emit()
-
-
-def _small() -> QFont:
-    small = font()
-    small.setPixelSize(12)
-    return small

@@ -10,15 +10,20 @@ from app.plain_text import plain_tool_tip
 from app.theme import TextSize, font, theme
 
 
+def section_font() -> QFont:
+    """The font of what stands in capitals over a section."""
+    result = font(TextSize.LABEL, bold=True)
+    result.setLetterSpacing(QFont.SpacingType.AbsoluteSpacing, 0.6)
+    return result
+
+
 class SectionLabel(QLabel):
     """A small label in capitals over a section."""
 
     def __init__(self, text: str, parent: QWidget | None = None) -> None:
         super().__init__(text.upper(), parent)
         self.setTextFormat(Qt.TextFormat.PlainText)
-        label_font = font(TextSize.LABEL, bold=True)
-        label_font.setLetterSpacing(QFont.SpacingType.AbsoluteSpacing, 0.6)
-        self.setFont(label_font)
+        self.setFont(section_font())
         self.setForegroundRole(QPalette.ColorRole.PlaceholderText)
 
 

@@ -209,14 +209,15 @@ def palette(colors: Theme) -> QPalette:
 
 
 class TextSize(StrEnum):
-    """The three sizes of text: labels, text, titles."""
+    """The sizes of text: labels, what is beside a text, text, titles."""
 
     LABEL = "label"
+    SMALL = "small"
     TEXT = "text"
     TITLE = "title"
 
 
-_PIXELS = {TextSize.LABEL: 11, TextSize.TEXT: 13, TextSize.TITLE: 14}
+_PIXELS = {TextSize.LABEL: 11, TextSize.SMALL: 12, TextSize.TEXT: 13, TextSize.TITLE: 14}
 
 
 def font(size: TextSize = TextSize.TEXT, *, bold: bool = False, tabular: bool = False) -> QFont:

@@ -14,7 +14,7 @@ from PySide6.QtCore import (
     Signal,
     Slot,
 )
-from PySide6.QtGui import QContextMenuEvent, QDrag, QFont, QFontMetrics, QKeyEvent, QPainter
+from PySide6.QtGui import QContextMenuEvent, QDrag, QFontMetrics, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -37,7 +37,7 @@ from app.builder.agent_preview import AgentPreview
 from app.fields import OutlinedField
 from app.labels import SectionLabel
 from app.scroll_bar import use_thin_scroll_bars
-from app.theme import font, icon, is_appearance_event, paint_icon, theme
+from app.theme import TextSize, font, icon, is_appearance_event, paint_icon, theme
 from core.agent import AgentDefinition, AgentLibrary
 from core.problems import Problem
 from core.state import PHASES
@@ -80,10 +80,10 @@ class _AgentDelegate(QStyledItemDelegate):
         is_open = bool(option.state & QStyle.StateFlag.State_Open)
         box = QRectF(row.left() + MARGIN - 2, row.center().y() - 5, 12, 12)
         paint_icon(painter, "chevron-down" if is_open else "chevron-right", box, colors.color("quiet"))
-        painter.setFont(_small())
+        painter.setFont(font(TextSize.SMALL))
         painter.setPen(colors.color("quiet"))
         left = row.left() + MARGIN + 12
-        text = QFontMetrics(_small()).elidedText(
+        text = QFontMetrics(font(TextSize.SMALL)).elidedText(
             str(index.data()), Qt.TextElideMode.ElideMiddle, row.right() - left - 8
         )
         painter.drawText(QRect(left, row.top(), row.right() - left, row.height()), _LEFT, text)
@@ -99,7 +99,7 @@ class _AgentDelegate(QStyledItemDelegate):
             right -= ICON + 6
         left = row.left() + MARGIN
         role = f"{agent.role}{' ✓' if agent.may_complete else ''}".strip() if agent is not None else ""
-        name_metrics, role_metrics = QFontMetrics(font()), QFontMetrics(_small())
+        name_metrics, role_metrics = QFontMetrics(font()), QFontMetrics(font(TextSize.SMALL))
         room = right - left
         # The name comes first; a role that would be cut to nothing is left out.
         text = name_metrics.elidedText(name, Qt.TextElideMode.ElideRight, room)
@@ -109,18 +109,12 @@ class _AgentDelegate(QStyledItemDelegate):
         left += name_metrics.horizontalAdvance(text) + 8
         if right - left >= min(28, role_metrics.horizontalAdvance(role)):
             role = role_metrics.elidedText(role, Qt.TextElideMode.ElideRight, right - left)
-            painter.setFont(_small())
+            painter.setFont(font(TextSize.SMALL))
             painter.setPen(colors.color("quiet"))
             painter.drawText(QRect(left, row.top(), right - left, row.height()), _LEFT, role)
 
 
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine
-
-
-def _small() -> QFont:
-    small = font()
-    small.setPixelSize(12)
-    return small
 
 
 class AgentTree(QTreeView):

@@ -20,18 +20,12 @@ from PySide6.QtWidgets import QFrame, QLabel, QTextBrowser, QVBoxLayout, QWidget
 
 from app.field_text import duration
 from app.scroll_bar import use_thin_scroll_bars
-from app.theme import font, theme
+from app.theme import TextSize, font, theme
 from core.agent import AgentDefinition
 from core.problems import Problem
 
 LONGEST = 20_000
 """Characters of a prompt that are rendered; the whole is in the editor."""
-
-
-def _small() -> QFont:
-    small = font()
-    small.setPixelSize(12)
-    return small
 
 
 def _breakable(text: str) -> str:
@@ -73,7 +67,7 @@ class AgentPreview(QWidget):
         self.summary = QLabel(self)
         self.summary.setTextFormat(Qt.TextFormat.PlainText)
         self.summary.setWordWrap(True)
-        self.summary.setFont(_small())
+        self.summary.setFont(font(TextSize.SMALL))
         self.summary.setForegroundRole(QPalette.ColorRole.PlaceholderText)
         self.text = SealedBrowser(self)
         self.text.setAccessibleName(self.tr("What the agent is told"))
@@ -114,7 +108,7 @@ class AgentPreview(QWidget):
         if shown.description:
             source = f"{shown.description}\n\n{source}"
         document = self.text.document()
-        document.setDefaultFont(_small())
+        document.setDefaultFont(font(TextSize.SMALL))
         # Without HTML: raw tags of an agent's file are shown as they are written.
         document.setMarkdown(
             source,

@@ -20,7 +20,7 @@ from app.builder import words
 from app.builder.workflow_model import Kind, WorkflowModel
 from app.builder.workflow_rows import LESSON_PADDING, Boxes, Index, RowAnatomy
 from app.outline import GroupNode
-from app.theme import RADIUS, STATUS_ICONS, font, paint_icon, theme
+from app.theme import RADIUS, STATUS_ICONS, TextSize, font, paint_icon, theme
 from app.turn_badge import TurnBadge
 from core.events import TurnStatus
 
@@ -85,7 +85,7 @@ class WorkflowDelegate(QStyledItemDelegate):
         baseline = body.bottom() - 9
         _text_at(painter, QPoint(body.left(), baseline), title, title_font, colors.color("text"))
         used = QFontMetrics(title_font).horizontalAdvance(title) + 8
-        when_font = _small()
+        when_font = font(TextSize.SMALL)
         when = words.phase_when(phase, self._model.document.settings)
         when = QFontMetrics(when_font).elidedText(when, Qt.TextElideMode.ElideRight, body.width() - used)
         _text_at(painter, QPoint(body.left() + used, baseline), when, when_font, colors.color("quiet"))
@@ -156,7 +156,7 @@ class WorkflowDelegate(QStyledItemDelegate):
         _text_in(painter, QRect(x, body.top(), right - x, body.height()), head, bold, strong)
         x += QFontMetrics(bold).horizontalAdvance(head) + 6
         if header.detail and x < right:
-            small = _small()
+            small = font(TextSize.SMALL)
             detail = QFontMetrics(small).elidedText(
                 f"· {header.detail}", Qt.TextElideMode.ElideRight, right - x
             )
@@ -211,7 +211,7 @@ class WorkflowDelegate(QStyledItemDelegate):
         _text_in(painter, QRect(x, body.top(), right - x, body.height()), name, name_font, color)
         x += QFontMetrics(name_font).horizontalAdvance(name) + 8
         if (changed := words.overrides(node.entry)) and right - x > 24:
-            small = _small()
+            small = font(TextSize.SMALL)
             changed = QFontMetrics(small).elidedText(changed, Qt.TextElideMode.ElideRight, right - x)
             _text_in(
                 painter, QRect(x, body.top(), right - x, body.height()), changed, small, colors.color("quiet")
@@ -229,17 +229,16 @@ class WorkflowDelegate(QStyledItemDelegate):
         badge = self._model.badge(index)
         if badge is not None:
             return self._paint_badge(painter, body, right, badge) - 8
+        small = font(TextSize.SMALL)
         if unknown:
             box = QRectF(right - ICON, body.center().y() - ICON / 2 + 1, ICON, ICON)
             paint_icon(painter, "triangle-alert", box, colors.color("failed"))
             right -= ICON + 6
             if body.width() > 280:
-                right = _right_text(
-                    painter, body, right, words.UNKNOWN_AGENT, _small(), colors.color("failed")
-                )
+                right = _right_text(painter, body, right, words.UNKNOWN_AGENT, small, colors.color("failed"))
             return right - 8
         if off:
-            return _right_text(painter, body, right, words.DISABLED, _small(), colors.color("quiet")) - 8
+            return _right_text(painter, body, right, words.DISABLED, small, colors.color("quiet")) - 8
         return right
 
     def _paint_badge(self, painter: QPainter, body: QRect, right: int, badge: TurnBadge) -> int:
@@ -247,10 +246,9 @@ class WorkflowDelegate(QStyledItemDelegate):
         color = colors.color("failed") if badge.needs_you else colors.status_color(badge.status)
         if badge.status is TurnStatus.WAITING:
             return _right_text(
-                painter, body, right, words.STATUS[badge.status], _small(), colors.color("quiet")
+                painter, body, right, words.STATUS[badge.status], font(TextSize.SMALL), colors.color("quiet")
             )
-        digits = font(tabular=True)
-        digits.setPixelSize(12)
+        digits = font(TextSize.SMALL, tabular=True)
         text = badge.time_text or words.STATUS[badge.status]
         is_loud = badge.needs_you or badge.status is TurnStatus.FAILED
         tone = colors.color("failed") if is_loud else colors.color("quiet")
@@ -313,12 +311,6 @@ class WorkflowDelegate(QStyledItemDelegate):
 
 def _is(option: QStyleOptionViewItem, flag: QStyle.StateFlag) -> bool:
     return bool(option.state & flag)
-
-
-def _small() -> QFont:
-    small = font()
-    small.setPixelSize(12)
-    return small
 
 
 def _fill(painter: QPainter, box: QRectF, color: QColor, radius: float = 4) -> None:

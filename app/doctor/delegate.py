@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QTextCharFormat, QTextLayout, QTextOption
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QTextCharFormat, QTextLayout, QTextOption
 from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from app.doctor.model import ENTRY_ROLE, Awaited, Entry, Found, Heading, is_merely_absent
-from app.theme import RADIUS, TextSize, font, mono_font, paint_icon, theme
+from app.labels import section_font
+from app.theme import RADIUS, font, mono_font, paint_icon, theme
 from core.health import Finding, FindingStatus
 
 MARGIN = 16
@@ -62,7 +63,7 @@ class FindingDelegate(QStyledItemDelegate):
         width = self._view.viewport().width()
         if isinstance(entry, Heading):
             above = _HEADING_ABOVE if index.row() else 8
-            return QSize(width, above + QFontMetrics(_heading_font()).height() + 4)
+            return QSize(width, above + QFontMetrics(section_font()).height() + 4)
         texts = self._texts(entry, width)
         last = texts[-1]
         return QSize(width, int(last.top + last.layout.boundingRect().height()) + _PADDING + 1)
@@ -74,7 +75,7 @@ class FindingDelegate(QStyledItemDelegate):
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if isinstance(entry, Heading):
-            painter.setFont(_heading_font())
+            painter.setFont(section_font())
             painter.setPen(theme().color("quiet"))
             box = rect.adjusted(MARGIN, 0, -MARGIN, -4)
             painter.drawText(box, Qt.AlignmentFlag.AlignBottom, entry.text.upper())
@@ -161,10 +162,4 @@ def _command_format() -> QTextCharFormat:
     result = QTextCharFormat()
     result.setFont(mono_font())
     result.setForeground(theme().color("text"))
-    return result
-
-
-def _heading_font() -> QFont:
-    result = font(TextSize.LABEL, bold=True)
-    result.setLetterSpacing(QFont.SpacingType.AbsoluteSpacing, 0.6)
     return result

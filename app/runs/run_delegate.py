@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt
-from PySide6.QtGui import QFont, QFontMetrics, QPainter
+from PySide6.QtGui import QFontMetrics, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from app.runs.entry import RunEntry
@@ -42,7 +42,7 @@ class RunDelegate(QStyledItemDelegate):
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:  # noqa: N802
         del index
         first = QFontMetrics(font(bold=True)).height()
-        second = QFontMetrics(_small()).height()
+        second = QFontMetrics(font(TextSize.SMALL, tabular=True)).height()
         return QSize(option.rect.width(), first + second + 2 + 2 * _PADDING)
 
     def paint(
@@ -67,7 +67,7 @@ class RunDelegate(QStyledItemDelegate):
         name, token = icon_of(entry)
         # Greyed as a whole where nothing can be done with it, but for what has to be read.
         live = entry.resumable or entry.going_on
-        bold, small = font(bold=live), _small()
+        bold, small = font(bold=live), font(TextSize.SMALL, tabular=True)
         first = QFontMetrics(font(bold=True)).height()
         paint_icon(
             painter,
@@ -107,9 +107,3 @@ class RunDelegate(QStyledItemDelegate):
         )
         painter.drawText(below, vertical, facts)
         painter.restore()
-
-
-def _small() -> QFont:
-    result = font(TextSize.TEXT, tabular=True)
-    result.setPixelSize(12)
-    return result
