@@ -10,7 +10,10 @@ import re
 import threading
 from array import array
 from bisect import bisect_right
+from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 
 from core.transcript import HEADER
@@ -149,9 +152,9 @@ class LineSearch:
             chunk = max(0, bisect_right(self._starts, offset) - 1)
         found = self._with_matches(chunk, 1)
         while found is not None:
-            for match in self._matches(found):
-                if match.offset >= offset:
-                    return match
+            match = next((match for match in self._matches(found) if match.offset >= offset), None)
+            if match is not None:
+                return match
             found = self._with_matches(found + 1, 1)
         return None
 
@@ -161,9 +164,9 @@ class LineSearch:
             chunk = bisect_right(self._starts, offset) - 1
         found = self._with_matches(chunk, -1)
         while found is not None:
-            matches = [match for match in self._matches(found) if match.offset < offset]
-            if matches:
-                return matches[-1]
+            last = deque(takewhile(lambda match: match.offset < offset, self._matches(found)), maxlen=1)
+            if last:
+                return last[0]
             found = self._with_matches(found - 1, -1)
         return None
 
@@ -181,10 +184,11 @@ class LineSearch:
                 chunk += step
         return None
 
-    def _matches(self, chunk: int) -> list[Match]:
+    def _matches(self, chunk: int) -> Iterator[Match]:
+        """The matches of a chunk, found one after the other: a megabyte may hold a million."""
         with self._lock:
             if not 0 <= chunk < len(self._starts):
-                return []
+                return
             start, before = self._starts[chunk], self._totals[chunk]
             end = self._starts[chunk + 1] if chunk + 1 < len(self._starts) else self._scanned
         try:
@@ -192,13 +196,12 @@ class LineSearch:
                 file.seek(start)
                 data = self._visible(file.read(end - start + self._overlap))
         except OSError:
-            return []
-        found = (match.span() for match in self._pattern.finditer(data))
-        return [
-            Match(start + first, stop - first, before + number)
-            for number, (first, stop) in enumerate(found, 1)
-            if first < end - start
-        ]
+            return
+        for number, found in enumerate(self._pattern.finditer(data), 1):
+            first, stop = found.span()
+            if first >= end - start:
+                return
+            yield Match(start + first, stop - first, before + number)
 
 
 def _blank(match: re.Match[bytes]) -> bytes:

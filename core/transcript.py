@@ -40,9 +40,11 @@ NAME_MARK = b"\x1f"
 _MARK_SHOWN = "\u241e".encode()
 _NAME_LIMIT = 40
 
-FOLD_HEADER = re.compile(rb"\x1e[oxj][0-9]*(?:\x1f[^\t\n]*)?\t([0-9]+)\t")
+_HEAD = rb"[0-9]{0,20}(?:\x1f[^\t\n\x1e]{0,200})?\t"
+"""Time and name; bounded, so that a file of nothing but beginnings takes no longer than any other."""
+FOLD_HEADER = re.compile(rb"\x1e[oxj]" + _HEAD + rb"([0-9]{1,20})\t")
 """A header that folds; group 1 is the number of result lines below it."""
-HEADER = re.compile(rb"\x1e(?:[oxj][0-9]*(?:\x1f[^\t\n]*)?\t[0-9]+|[a-z][0-9]*(?:\x1f[^\t\n]*)?)\t")
+HEADER = re.compile(rb"\x1e(?:[oxj]" + _HEAD + rb"[0-9]{1,20}\t|[a-z]" + _HEAD + rb")")
 """What a reader does not see of a structured line."""
 
 

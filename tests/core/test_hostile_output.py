@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 import tracemalloc
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,8 +26,10 @@ from core.backends.registry import backend
 from core.events import Noted, TurnFinished, TurnStatus
 from core.journal import JOURNAL_NAME, read_journal
 from core.json_types import JsonObject
+from core.line_index import LineIndex
+from core.line_search import LineSearch
 from core.parser import MAX_VALUES
-from core.transcript import read_entry
+from core.transcript import FOLD_HEADER, read_entry
 from tests.core.run_support import FinishedRun, Workshop, alive_agents
 
 CHILDREN = Path(__file__).with_name("bad_children")
@@ -443,6 +446,51 @@ def test_demo_agents_that_misbehave_come_to_a_defined_end(tmp_path: Path) -> Non
     assert "cut off" in asked
     assert (run.turn_folder("flood") / "stdout.log").stat().st_size > 3_000_000
     assert alive_agents(tmp_path) == []
+
+
+# --- what the log view reads ---
+
+LOGS = {
+    "one line": b"x" * 2**20,
+    "progress bars": b"\r10%" * 2**18,
+    "colours": b"\x1b[0m" * 2**18,
+    "a colour that never ends": b"\x1b[" + b"0" * 2**20,
+    "newlines": b"\n" * 2**20,
+    "beginnings of headers": b"\x1eo1\x1f" * 2**18,
+    "a header that never ends": b"\x1eo1\x1f" + b"y" * 2**20,
+    "folds": b"\x1eo1\t5\tx\n" * 2**16,
+    "NUL bytes": b"\x00" * 2**20,
+    "half characters": b"\xc3" * 2**20,
+}
+
+
+@pytest.mark.parametrize("name", LOGS)
+def test_a_log_of_anything_is_indexed_and_searched_in_linear_time(name: str, tmp_path: Path) -> None:
+    """Pain 13. Some of these took hours, or a gigabyte for a step to the next match."""
+    path = tmp_path / "some.log"
+    path.write_bytes(LOGS[name] * 2)
+    begun = time.process_time()
+    index = LineIndex(path, FOLD_HEADER)
+    while index.advance():
+        pass
+    lines = index.snapshot().lines
+    assert lines == (LOGS[name] * 2).count(b"\n") + (not LOGS[name].endswith(b"\n"))
+    shown = [*index.read(0, 50), *index.read(max(0, lines - 50), 50)]
+    assert all(len(line.data) <= 8_192 for line in shown)
+    for needle in ("0", "nothing", "ä"):
+        search = LineSearch(path, needle, structured=True)
+        search.run()
+        assert search.finished
+        match = search.after(0)
+        for number in range(5):
+            if match is None:
+                break
+            assert match.ordinal == number + 1
+            match = search.after(match.offset + 1)
+        last = search.before(2**40)
+        assert (last.ordinal if last is not None else 0) == search.count
+    # A second is usual: more than this is a hang.
+    assert time.process_time() - begun < 60
 
 
 # --- memory of the whole program ----------------------------------------------------------------------
