@@ -372,6 +372,8 @@ class OverviewWriter:
     LINES_PER_SECOND = 200
     LINE_LIMIT = 2000
     """Bytes of a line of plain output that are shown."""
+    COUNTED = 1024 * 1024
+    """Bytes of one turn whose lines are counted when they are left out; more is told in megabytes."""
 
     def __init__(self, path: Path) -> None:
         self._file = _AppendingFile(path)
@@ -420,7 +422,7 @@ class _OverviewTurn(_Renderer):
         self._name = name
         self._second = 0.0
         self._budget = overview.LINES_PER_SECOND
-        self._left_out = 0
+        self._left_out = self._left_out_bytes = 0
         self._open = True
 
     def _write_block(self, block: _Block, now: float) -> None:
@@ -459,16 +461,20 @@ class _OverviewTurn(_Renderer):
             lines.append(data[position : min(end, position + limit)] + cut)
             position = end + 1
             self._budget -= 1
-        self._left_out += data.count(b"\n", position)
+        self._left_out_bytes += len(data) - position
+        if self._left_out_bytes <= self._overview.COUNTED:
+            self._left_out += data.count(b"\n", position)
         return b"\n".join(lines) + b"\n" if lines else b""
 
     def tell_left_out(self, now: float, *, at_once: bool = False) -> None:
         """Say how many lines were not shown, once their second is over."""
-        if self._left_out and (at_once or abs(now - self._second) >= 1):
+        if self._left_out_bytes and (at_once or abs(now - self._second) >= 1):
             name = self._name.decode("utf-8", "replace")
-            lines = "1 more line" if self._left_out == 1 else f"{self._left_out:,} more lines"
-            self._left_out = 0
-            self._append(_Block(Kind.NOTE, f"… {lines}, see the tab of {name}".encode()), now)
+            more = "1 more line" if self._left_out == 1 else f"{self._left_out:,} more lines"
+            if self._left_out_bytes > self._overview.COUNTED:
+                more = f"{self._left_out_bytes / 1e6:,.0f} MB more"
+            self._left_out = self._left_out_bytes = 0
+            self._append(_Block(Kind.NOTE, f"… {more}, see the tab of {name}".encode()), now)
 
     def close(self) -> None:
         with self._lock:

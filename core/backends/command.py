@@ -7,6 +7,7 @@ the assistant's text (of a long one the last 8 MiB), its exit code says whether 
 
 from __future__ import annotations
 
+import codecs
 import os
 import shlex
 from collections import deque
@@ -105,7 +106,7 @@ class CommandReader:
         self._keep(data)
         end = data.rfind(b"\n") + 1
         if end:
-            lines = b"".join((*self._line, data[:end]))
+            lines = b"".join((*self._line, data[:end])) if self._line else data[:end]
             self._line, self._line_bytes = [], 0
             self._hold(data[end:])
             return [NoiseSeen(lines)]
@@ -132,7 +133,8 @@ class CommandReader:
     def _loss(self, text: str, stderr_tail: str, failure: Failure | None) -> Failure | None:
         """What an agent CLI inside the program says about its limit or login, in the place of an answer."""
         if failure is None:
-            loss, notice = notice_of_loss(text), text.strip()
+            loss = notice_of_loss(text)
+            notice = text.strip() if loss is not None else ""
         else:
             found = loss_in_lines(stderr_tail) or loss_in_lines(text[-_END:])
             loss, notice = found or (None, "")
@@ -155,15 +157,26 @@ class CommandReader:
             self._cut = True
 
     def _text(self) -> str:
-        data = b"".join(self._kept)
-        if self._cut or len(data) > TEXT_LIMIT:
-            # Begin with a whole character: at most three bytes of one may stand before it.
-            data = data[-TEXT_LIMIT:]
-            start = 0
-            while start < min(3, len(data)) and data[start] & 0xC0 == 0x80:
-                start += 1
-            data = data[start:]
-        return data.decode("utf-8", "replace")
+        """The text, once: each piece is let go of when it is read, as all of them may be 8 MiB."""
+        pieces, self._kept = self._kept, deque()
+        if self._kept_bytes > TEXT_LIMIT:
+            pieces[0] = pieces[0][self._kept_bytes - TEXT_LIMIT :]
+            self._cut = True
+        self._kept_bytes = 0
+        # Begin with a whole character: at most three bytes of one may stand before it.
+        most = 3 if self._cut else 0
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        texts: list[str] = []
+        while pieces:
+            piece = pieces.popleft()
+            while most and piece and piece[0] & 0xC0 == 0x80:
+                piece = piece[1:]
+                most -= 1
+            if piece:
+                most = 0
+            texts.append(decoder.decode(piece))
+        texts.append(decoder.decode(b"", final=True))
+        return "".join(texts)
 
 
 def _failure(exit_code: int | None, signal: int | None, stderr_tail: str) -> Failure | None:

@@ -164,6 +164,8 @@ def notice_of_loss(answer: str) -> ProviderLoss | None:
     Only a line or two that begin like such a notice, and without a valid update: an agent that writes about
     limits has not met one.
     """
+    if len(answer) > _READ:  # not even copied, as it may have megabytes
+        return None
     text = answer.strip()
     if len(text) > _NOTICE_LENGTH or text.count("\n") > 3 or _NOTICE.match(text) is None:
         return None

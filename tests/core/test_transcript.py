@@ -167,6 +167,19 @@ def test_every_line_of_the_overview_names_its_agent_and_a_flood_is_counted(tmp_p
     ]
 
 
+def test_a_great_flood_is_told_in_megabytes_in_the_overview(tmp_path: Path) -> None:
+    path = tmp_path / "overview.log"
+    overview = OverviewWriter(path)
+    vera = overview.for_turn("vera")
+    for _ in range(30):
+        vera.event(NoiseSeen(b"a flood of lines, and nobody reads any\n" * 10_000), NOW)
+    vera.event(NoiseSeen(b"later\n"), NOW + 2)
+    overview.close()
+    found = [entry.text for entry in entries(path)]
+    assert len(found) == 202
+    assert found[200:] == ["… 12 MB more, see the tab of vera".encode(), b"later"]
+
+
 def test_many_turns_write_the_overview_at_once_without_cutting_each_others_lines(tmp_path: Path) -> None:
     path = tmp_path / "overview.log"
     overview = OverviewWriter(path)
