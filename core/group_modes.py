@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
 from core.events import GroupStarted, RunStatus, TurnRef, TurnStatus
+from core.group_clock import GroupClock
 from core.json_types import JsonObject, JsonValue
 from core.plan import PlannedGroup, PlannedTurn
 from core.prompts import shared_state
@@ -127,7 +127,7 @@ class ParallelGroup:
         return group.phase == "loop" and context.end_condition_holds(iteration)
 
     async def _all(
-        self, context: RunContext, group: PlannedGroup, loops: Sequence[TurnLoop], lives: list[LiveTurn]
+        self, context: RunContext, group: PlannedGroup, loops: list[TurnLoop], lives: list[LiveTurn]
     ) -> tuple[list[TurnResult], TurnResult | None]:
         """The results in listed order, and the first failure in time."""
         tasks = [asyncio.create_task(loop.run(live)) for loop, live in zip(loops, lives, strict=True)]
@@ -144,7 +144,7 @@ class ParallelGroup:
         def make_again(place: int) -> None:
             nonlocal waiting
             failures.pop(place, None)
-            loop = replace(loops[place], _retries=0, _restarts=0, _started=0.0)
+            loop = loops[place] = loops[place].anew()
             lives[place] = loop.announce()
             tasks[place] = asyncio.create_task(loop.run(lives[place]))
             places[tasks[place]] = place
@@ -160,7 +160,8 @@ class ParallelGroup:
                 failed = task.exception() is None and task.result().status in _FAILED
                 if failed:
                     failures[place] = task.result()
-                if (failed and group.on_error == "abort") or error is not None:
+                by_user = failed and task.result().by_user
+                if (failed and group.on_error == "abort" and not by_user) or error is not None:
                     for live in lives:
                         live.stop(StopCause.SIBLING)
                 elif failed:
@@ -196,44 +197,6 @@ MODES: dict[str, GroupMode] = {"sequential": SequentialGroup(), "parallel": Para
 
 
 # --- what modes share ----------------------------------------------------------------------------------
-
-
-class GroupClock:
-    """The time limit of a group: ends its turns when it is over."""
-
-    def __init__(self, context: RunContext, group: PlannedGroup) -> None:
-        self.over = False
-        self._group = group
-        self._lives: list[LiveTurn] = []
-        self._timer: asyncio.TimerHandle | None = None
-        if group.timeout:
-            self._timer = asyncio.get_running_loop().call_later(group.timeout, self._end)
-
-    def look_after(self, lives: Sequence[LiveTurn]) -> None:
-        """The turns to end."""
-        self._lives = list(lives)
-        if self.over:  # while the state for these turns was being written
-            self._end()
-
-    def cancel(self) -> None:
-        """The group is done."""
-        if self._timer is not None:
-            self._timer.cancel()
-
-    def ending(self) -> RunEnds:
-        """How the run ends by this."""
-        seconds = f"{self._group.timeout or 0:g}"
-        return RunEnds(
-            RunStatus.FAILED,
-            f"group_timeout:{self._group.name}:{seconds}",
-            f"The group “{self._group.name}” was ended: it may take {seconds} s, and they were over. "
-            "What its agents finished is kept.",
-        )
-
-    def _end(self) -> None:
-        self.over = True
-        for live in self._lives:
-            live.stop(StopCause.GROUP_TIMEOUT)
 
 
 async def serialized_state(context: RunContext) -> bytes:

@@ -8,6 +8,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
+from typing import Protocol
+
+import orjson
 
 from core.backends.base import Backend
 from core.condition import Condition, ConditionError
@@ -28,12 +31,13 @@ from core.events import (
     TurnStatus,
 )
 from core.executor import Executor
+from core.json_types import JsonValue
 from core.merge import merge_updates
 from core.plan import PlannedGroup, RunPlan
 from core.recorded_run import RecordedRun
 from core.run_record import RunRecord
 from core.spending import Spending
-from core.state import Contribution, MergeResult, Phase, StateUpdate, WorkflowState
+from core.state import Conflict, Contribution, MergeResult, Phase, StateUpdate, WorkflowState
 from core.transcript import Kind
 from core.turn_control import TurnControl
 from core.turn_outcome import StopCause
@@ -70,6 +74,8 @@ class TurnResult:
     update: StateUpdate | None = None
     message: str = ""
     reason: str = ""
+    by_user: bool = False
+    """The user stopped this one turn."""
 
 
 @dataclass(slots=True)
@@ -112,6 +118,16 @@ class LiveTurn:
             self.answer.set_result(answer)
 
 
+class Clock(Protocol):
+    """Time that runs while a group does."""
+
+    def stand_still(self) -> None:
+        """The run is paused."""
+
+    def go_on(self) -> None:
+        """The run goes on."""
+
+
 @dataclass
 class RunContext:
     """One run while it goes on. Everything here belongs to the loop's thread."""
@@ -134,6 +150,8 @@ class RunContext:
     """How the run has to end as soon as what is at work is done; nothing new starts."""
     again: dict[str, Callable[[], None]] = field(default_factory=dict)
     """By turn id: makes a failed turn once more while its group still waits for others."""
+    clock: Clock | None = None
+    """That of the present group."""
     _open_gate: asyncio.Event | None = None
     """Set while no turn may begin an attempt: the run is paused."""
     _over: set[str] = field(default_factory=set)
@@ -204,6 +222,8 @@ class RunContext:
         """Begin nothing until `proceed`; what is at work goes on to its end."""
         if self._open_gate is None and self.stop is None:
             self._open_gate = asyncio.Event()
+            if self.clock is not None:
+                self.clock.stand_still()
             self.publish(RunPaused(time=time.time(), turn=turn, message=message))
             self.note(f"The run is paused. {message}")
 
@@ -212,6 +232,8 @@ class RunContext:
         gate, self._open_gate = self._open_gate, None
         if gate is not None:
             gate.set()
+            if self.clock is not None:
+                self.clock.go_on()
             self.publish(RunContinued(time=time.time()))
 
     async def gate(self, live: LiveTurn) -> None:
@@ -299,17 +321,14 @@ class RunContext:
             )
         )
         for conflict in result.conflicts:
-            self.note(
-                f"{conflict.first_writer} and {conflict.second_writer} wrote different values to "
-                f"{conflict.path}; the rule is “{conflict.rule}”."
-            )
+            self.note(conflict_words(conflict))
         self.publish(StateChanged(time=time.time(), state=self.state))
         if result.error_path is not None:
             raise RunEnds(
                 RunStatus.FAILED,
                 f"merge_conflict:{result.error_path}",
-                f"Two agents wrote different values to {result.error_path}, and the workflow says that this "
-                "is an error. The state tab shows both.",
+                f"{_error_words(result)} The workflow says that this is an error. "
+                "Resume the run with another merge rule for this path.",
             )
 
     def enter(self, phase: Phase, iteration: int) -> None:
@@ -325,6 +344,36 @@ class RunContext:
             holds = False
         self.publish(ConditionChecked(time=time.time(), iteration=iteration, holds=holds))
         return holds
+
+
+_LONGEST_VALUE = 200
+"""Characters of a value that a line of the log shows; the state tab and the journal have all of it."""
+
+
+def conflict_words(conflict: Conflict) -> str:
+    """Who wrote what, by which rule, and what came of it, in a line."""
+    first, second, kept = (
+        _value_words(value) for value in (conflict.first_value, conflict.second_value, conflict.outcome)
+    )
+    return (
+        f"{conflict.first_writer} wrote {first} and {conflict.second_writer} wrote {second} to "
+        f"{conflict.path}; by the rule “{conflict.rule}” it is {kept}."
+    )
+
+
+def _value_words(value: JsonValue) -> str:
+    try:
+        text = orjson.dumps(value).decode()
+    except TypeError:  # numbers beyond 64 bits
+        text = str(value)
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
+
+
+def _error_words(result: MergeResult) -> str:
+    conflict = next(each for each in result.conflicts if each.path == result.error_path)
+    first, second = _value_words(conflict.first_value), _value_words(conflict.second_value)
+    one, other = conflict.first_writer, conflict.second_writer
+    return f"{one} wrote {first} to {conflict.path}, and {other} wrote {second}."
 
 
 async def first_of(*events: asyncio.Event, within: float | None = None) -> bool:

@@ -87,6 +87,6 @@ def loss_words(code: int, trouble: str, alive: Sequence[int]) -> str:
     if alive:
         pids = ", ".join(str(pid) for pid in alive)
         return (
-            f"{words}These processes may still be running: {pids}. End them before you start the run again."
+            f"{words}These processes may still be running: {pids}. End them before you resume the run."
         )
-    return f"{words}Its agents were ended too. Start the run again; finished turns are kept."
+    return f"{words}Its agents were ended too. Resume the run: finished turns are kept."

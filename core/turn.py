@@ -128,6 +128,8 @@ class Turn:
     _steps: int = 0
     _transcripts: tuple[TurnTranscript, ...] = ()
     _told: float = 0.0
+    _patience: int = 1
+    """How many times the silence of `idle_warning` is warned about next."""
 
     def open(self) -> int:
         """Make the turn's folder and its prompt. Gives the prompt's size in bytes; raises OSError."""
@@ -366,13 +368,16 @@ class Turn:
     def _is_too_quiet(self, seconds: float) -> bool:
         """Whether the agent has said nothing for so long that the user is told; tells it."""
         limit = self.planned.idle_warning
-        if not limit or seconds <= limit or self.control.cause is not None:
+        if not limit or seconds <= limit * self._patience or self.control.cause is not None:
             return False
         fate = "It is left alone: no agent_idle_timeout is set."
         if self.planned.idle_timeout:
             fate = f"It is ended after {self.planned.idle_timeout:g} s of silence."
         why = self.backend.silence_reason(self._order_of_attempt())
-        words = f"{self.ref.label} has printed nothing for {limit:g} s. {fate}{f' {why}' if why else ''}"
+        spoken = f"{self.ref.label} has printed nothing for {limit * self._patience:g} s."
+        # A model that thinks long again and again is not worth a warning each time.
+        self._patience *= 2
+        words = f"{spoken} {fate}{f' {why}' if why else ''}"
         self.note(words, Kind.WARNING)
         self._publish(Noted(time=time.time(), turn=self.ref.turn, message=words, warning=True))
         return True

@@ -73,9 +73,29 @@ class TurnLoop:
     slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
     on_failure: Callable[[LiveTurn], None] | None = None
     """Called as soon as it is certain that the turn fails, while it still holds its slot."""
+    kind: AttemptKind = AttemptKind.FIRST
+    reason: str = ""
+    """Why it is made, where it was begun before."""
+    attempts: int = 0
+    """Attempts that were made of it before."""
     _retries: int = 0
     _restarts: int = 0
     _started: float = 0.0
+
+    def anew(self) -> TurnLoop:
+        """The same turn once more, because the user asks for it; its attempts are counted on."""
+        return TurnLoop(
+            self.context,
+            self.ref,
+            self.planned,
+            self.state_json,
+            self.beside,
+            self.slots,
+            self.on_failure,
+            kind=AttemptKind.RETRY,
+            reason="You asked for another attempt.",
+            attempts=self.attempts,
+        )
 
     def announce(self) -> LiveTurn:
         """From now on the turn can be stopped; called before the group waits for anything."""
@@ -89,6 +109,7 @@ class TurnLoop:
         A turn whose update is recorded already is not made again.
         """
         context = self.context
+        self._remember_attempts()
         recorded = context.answer_of(self.ref.turn)
         if recorded is not None:
             context.live.pop(self.ref.turn, None)
@@ -97,6 +118,13 @@ class TurnLoop:
             return await self._run(live)
         finally:
             context.live.pop(self.ref.turn, None)
+
+    def _remember_attempts(self) -> None:
+        """An earlier life of the run may have begun this turn."""
+        before = self.context.recorded.attempts.get(self.ref.turn, 0) if self.context.recorded else 0
+        if before and not self.attempts:
+            self.attempts = before
+            self.kind, self.reason = AttemptKind.RETRY, "The run was resumed."
 
     async def _run(self, live: LiveTurn) -> TurnResult:
         context = self.context
@@ -116,6 +144,7 @@ class TurnLoop:
             state_json=self.state_json,
             beside=self.beside,
             control=live.control,
+            number=self.attempts,
         )
         try:
             return await self._try_and_ask(turn, live)
@@ -124,9 +153,10 @@ class TurnLoop:
 
     async def _try_and_ask(self, turn: Turn, live: LiveTurn) -> TurnResult:
         context = self.context
-        kind, reason = AttemptKind.FIRST, ""
+        kind, reason = self.kind, self.reason
         while True:
             outcome = await self._in_slot(turn, live, kind, reason)
+            self.attempts = turn.number
             if outcome is None:
                 return TurnResult(self.ref, TurnStatus.WAITING)
             if isinstance(outcome, Failed) and (wait := self._wait_before_retry(outcome.failure)) is not None:
@@ -215,9 +245,8 @@ class TurnLoop:
                 return not pauses and not self._may_retry(failure)
             case NoState():
                 return self.context.plan.on_missing_state == "abort"
-            case Stopped(cause=cause):
-                return cause is StopCause.TURN
-            case Answered():
+            case Stopped() | Answered():
+                # Whom the user stops alone leaves the others alone.
                 return False
 
     async def _slot(self, live: LiveTurn) -> bool:
@@ -325,7 +354,7 @@ class TurnLoop:
         label = self.ref.label
         messages = {
             StopCause.RUN: f"{label} was stopped with the run.",
-            StopCause.TURN: f"{label} was stopped.",
+            StopCause.TURN: f"You stopped {label}.",
             StopCause.SIBLING: f"{label} was stopped because another agent of its group failed.",
             StopCause.GROUP_TIMEOUT: f"{label} was stopped because its group ran out of time.",
             StopCause.BUDGET: f"{label} was stopped because the budget is used up.",
@@ -333,7 +362,8 @@ class TurnLoop:
         }
         # An agent is not to blame for its group's time.
         reason = "group_timeout" if cause is StopCause.GROUP_TIMEOUT else f"agent_error:{label}"
-        return TurnResult(self.ref, TurnStatus.STOPPED, None, messages[cause], reason)
+        by_user = cause is StopCause.TURN
+        return TurnResult(self.ref, TurnStatus.STOPPED, None, messages[cause], reason, by_user)
 
 
 def missing_state_words(label: str, outcome: NoState) -> str:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from core.events import Merged, RunStatus, TurnFinished, TurnStarted, TurnStatus
+from core.engine import Engine
+from core.events import AttemptStarted, Event, Merged, RunStatus, TurnFinished, TurnStarted, TurnStatus
 from core.json_types import JsonObject
 from tests.core.run_support import FinishedRun, Workshop, alive_agents, resume
 
@@ -95,6 +96,28 @@ def test_a_group_whose_agents_all_fail_at_once_failed_whatever_the_policy(
     assert run.reason in {f"agent_error:{label}" for label in (bad, f"{bad} 2", f"{bad} 3")}
     assert run.of(Merged) == []
     assert "next" not in statuses(run)
+
+
+def test_an_agent_that_the_user_stops_leaves_the_others_alone(shop: Workshop) -> None:
+    """Pain 15: the run ends after them, and goes on with the one that was stopped."""
+    shop.command(
+        "waits",
+        sys.executable,
+        "-c",
+        AFTER.replace("sys.exit(7)", "print('<state_update>{}</state_update>')"),
+    )
+
+    def stop_one(engine: Engine, event: Event) -> None:
+        if isinstance(event, AttemptStarted) and event.turn.endswith("/0"):
+            engine.stop_turn(event.turn)
+        elif isinstance(event, TurnFinished) and event.turn.endswith("/0"):
+            (shop.folder / "done").touch()
+
+    group: JsonObject = {"mode": "parallel", "agents": ["hangs", "waits"], "max_parallel": 2}
+    run = shop.run({"preparation_agents": [group]}, stop_one)
+    assert statuses(run) == {"hangs": STOPPED, "waits": SUCCEEDED}
+    assert run.reason == "agent_error:hangs"
+    assert "You stopped hangs" in run.finished.message
 
 
 # --- continue -------------------------------------------------------------------------------------------

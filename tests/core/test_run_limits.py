@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -223,6 +224,22 @@ def test_who_is_at_work_when_the_run_pauses_goes_on_to_its_end(shop: Workshop) -
     assert len(run.of(AttemptStarted)) == 3
 
 
+def test_the_time_of_a_group_stands_still_while_the_run_is_paused(shop: Workshop) -> None:
+    """Pain 22: whoever sleeps while a limit is used up finds a paused run, not one that timed out."""
+    shop.agent("first", writes={"a": 1}, fail={**LOST, "first": 1})
+    group: JsonObject = {"mode": "parallel", "agents": ["first"], "timeout": 1}
+    over: list[bool] = []
+
+    def wait_longer_than_the_group_may_take(engine: Engine, event: Event) -> None:
+        if isinstance(event, RunPaused):
+            loop = asyncio.get_running_loop()
+            loop.call_later(1.5, lambda: (over.append(True), engine.proceed()))
+
+    run = shop.run({"preparation_agents": [group]}, wait_longer_than_the_group_may_take)
+    assert over == [True]
+    assert run.reason == "completed"
+
+
 def test_a_paused_run_can_be_stopped_and_resumed(shop: Workshop) -> None:
     shop.agent("first", writes={"a": 1}, fail={**LOST, "first": 1})
     run = shop.run({"preparation_agents": ["first"]}, on(RunPaused, stop_now))
@@ -354,6 +371,9 @@ def test_a_failed_agent_is_made_again_while_its_group_waits_for_others(shop: Wor
     assert run.reason == "completed"
     assert run.payload == {"bad": 1, "slow": 1}
     assert [turn.status for turn in run.progress.turns.values()] == [TurnStatus.SUCCEEDED] * 2
+    attempts = [(event.number, event.kind) for event in run.of(AttemptStarted) if event.turn.endswith("/0")]
+    assert attempts == [(1, AttemptKind.FIRST), (2, AttemptKind.RETRY)]
+    assert "You asked for another attempt." in (run.turn_folder("bad") / "transcript.log").read_text("utf-8")
 
 
 def test_a_wait_before_a_retry_can_be_cut_short(shop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
