@@ -27,10 +27,11 @@ from core.events import (
 from core.journal import JOURNAL_NAME, read_journal
 from core.open_runs import is_held
 from core.problems import Problem
-from core.progress import PHASE_WORDS, RunProgress, Spent
+from core.progress import RunProgress
+from core.progress_words import PHASE_WORDS
 from core.run_files import WORKFLOW_NAME
 from core.state import Phase, StateUpdate
-from core.usage import Usage
+from core.usage import Spent, Usage
 
 GroupKey = tuple[Phase, int, int]
 """Phase, iteration and index of a group at one time of a run."""
@@ -63,6 +64,8 @@ class RecordedRun:
     """By turn id: its folder inside `turns/`."""
     open_turns: list[str] = field(default_factory=list)
     """Turns with a start and no end: they were cut off."""
+    attempts: dict[str, int] = field(default_factory=dict)
+    """By turn id: the number of its last attempt."""
     usage_by_turn: dict[str, Usage] = field(default_factory=dict)
     init_done: bool = False
     """The `init_script` ended well."""
@@ -148,9 +151,9 @@ class RecordedRun:
 
     @property
     def next_place(self) -> str:
-        """Where it would go on: `Loop, iteration 3: vera, linter`."""
+        """Where it would go on, for "goes on at": `Loop, iteration 3: vera, linter`."""
         if not self.progress.groups:
-            return "At its beginning"
+            return "its beginning"
         group = list(self.progress.groups.values())[-1]
         place = PHASE_WORDS[group.phase]
         if group.phase == "loop":
@@ -165,7 +168,7 @@ class RecordedRun:
             return f"{place}: {', '.join(labels)}"
         if self.reason == "max_loops_reached":
             return f"{PHASE_WORDS['loop']}, iteration {self.progress.iteration + 1}"
-        return f"{place}: after {group.name}"
+        return f"{place}, after {group.name}"
 
     def spent_of(self, turns: Iterable[str]) -> Usage:
         """What these turns used, in all their attempts."""
@@ -232,8 +235,11 @@ def _index(run: RecordedRun) -> None:
                 run.folders.update((ref.turn, ref.folder) for ref in event.turns)
             case Merged():
                 run.merged.add((event.phase, event.iteration, event.group))
-            case TurnStarted() | AttemptStarted():
+            case TurnStarted():
                 started[event.turn] = None
+            case AttemptStarted():
+                started[event.turn] = None
+                run.attempts[event.turn] = max(event.number, run.attempts.get(event.turn, 0))
             case UsageReported():
                 run.usage_by_turn[event.turn] = run.usage_by_turn.get(event.turn, Usage()) + event.usage
             case TurnFinished():
