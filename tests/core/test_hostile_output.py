@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -510,7 +511,9 @@ def peak_of_a_run(folder: Path, kind: str, mebibytes: int) -> tuple[int, int, Pa
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         timeout=300,
     )
-    peak = int(done.stderr.split()[-1])
+    told = re.search(r"^peak (\d+)$", done.stderr, re.MULTILINE)
+    assert told is not None, done.stderr
+    peak = int(told[1])
     (turn,) = (folder / ".openloop").glob("*/turns/*")
     return done.returncode, peak, turn
 
