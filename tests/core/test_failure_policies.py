@@ -100,12 +100,8 @@ def test_a_group_whose_agents_all_fail_at_once_failed_whatever_the_policy(
 
 def test_an_agent_that_the_user_stops_leaves_the_others_alone(shop: Workshop) -> None:
     """Pain 15: the run ends after them, and goes on with the one that was stopped."""
-    shop.command(
-        "waits",
-        sys.executable,
-        "-c",
-        AFTER.replace("sys.exit(7)", "print('<state_update>{}</state_update>')"),
-    )
+    answer = "print('<state_update>{}</state_update>')"
+    shop.command("waits", sys.executable, "-c", AFTER.replace("sys.exit(7)", answer))
 
     def stop_one(engine: Engine, event: Event) -> None:
         if isinstance(event, AttemptStarted) and event.turn.endswith("/0"):

@@ -205,11 +205,8 @@ def test_nesting_is_accepted_up_to_the_limit_and_refused_beyond() -> None:
 
 @pytest.mark.parametrize("bomb", ["[" * 300_000, '{"a":' * 100_000, nested(50_000), "[{" * 400 + "}]" * 400])
 def test_a_depth_bomb_is_refused(bomb: str) -> None:
-    assert problem_of(tagged('{"payload": {"x": ' + bomb + "}}")).kind in (
-        Kind.TOO_DEEP,
-        Kind.TOO_LARGE,
-        Kind.BAD_JSON,
-    )
+    kind = problem_of(tagged('{"payload": {"x": ' + bomb + "}}")).kind
+    assert kind in (Kind.TOO_DEEP, Kind.TOO_LARGE, Kind.BAD_JSON)
 
 
 @pytest.mark.parametrize(
