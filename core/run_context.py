@@ -320,8 +320,11 @@ class RunContext:
                 ),
             )
         )
-        for conflict in result.conflicts:
+        for conflict in result.conflicts[:_MOST_CONFLICT_LINES]:
             self.note(conflict_words(conflict))
+        more = len(result.conflicts) - _MOST_CONFLICT_LINES
+        if more > 0:
+            self.note(f"{more:,} more conflicts of this merge are in the state tab and in the journal.")
         self.publish(StateChanged(time=time.time(), state=self.state))
         if result.error_path is not None:
             raise RunEnds(
@@ -346,6 +349,8 @@ class RunContext:
         return holds
 
 
+_MOST_CONFLICT_LINES = 50
+"""Conflicts of one merge that the log tells one by one."""
 _LONGEST_VALUE = 200
 """Characters of a value that a line of the log shows; the state tab and the journal have all of it."""
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from hypothesis import settings
 
 # Before Qt is imported anywhere.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -22,6 +23,10 @@ SESSION_MARK, SESSION = "OPENLOOP_TEST_SESSION", uuid.uuid4().hex
 """Inherited by everything that the tests start, so that it is known wherever it hides."""
 os.environ[SESSION_MARK] = SESSION
 STARTED = time.time()
+
+# The same cases each time, and no verdict by the clock of a busy machine; `tests/fuzz` can do more of them.
+settings.register_profile("steady", derandomize=True, deadline=None)
+settings.load_profile("steady")
 
 PATIENCE = 10.0
 """Seconds that what a test started may take to be gone."""
