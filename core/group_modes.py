@@ -14,6 +14,7 @@ from core.json_types import JsonObject, JsonValue
 from core.plan import PlannedGroup, PlannedTurn
 from core.prompts import shared_state
 from core.run_context import LiveTurn, RunContext, RunEnds, TurnResult
+from core.slots import Slots
 from core.state import Contribution, StateUpdate
 from core.turn_loop import TurnLoop, turn_id, turn_refs
 from core.turn_outcome import StopCause
@@ -81,7 +82,7 @@ class ParallelGroup:
         refs = turn_refs(context, group, iteration)
         state_json = await serialized_state(context)
         announce_group(context, group, iteration, refs, state_json)
-        slots = asyncio.Semaphore(group.max_parallel)
+        slots = Slots(group.max_parallel)
         labels = [ref.label for ref in refs]
         lives: list[LiveTurn] = []
 

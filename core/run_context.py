@@ -87,10 +87,10 @@ class LiveTurn:
 
     control: TurnControl = field(default_factory=TurnControl)
     no_more: asyncio.Event = field(default_factory=asyncio.Event)
-    hurry: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set to end the wait before the next attempt."""
-    waits: bool = False
-    """It waits before its next attempt."""
+    slot: asyncio.Future[bool] | None = None
+    """While it waits for a slot: whether it got one."""
+    hurry: asyncio.Event | None = None
+    """While it waits before its next attempt: set to end that."""
     answer: asyncio.Future[Answer] | None = None
 
     def stop(self, cause: StopCause) -> None:
@@ -101,13 +101,15 @@ class LiveTurn:
     def let_go(self) -> None:
         """Have it wait for nothing any more: no slot, no next attempt, no answer. What works goes on."""
         self.no_more.set()
+        if self.slot is not None and not self.slot.done():
+            self.slot.set_result(False)
         self.reply(Answer.ABORT)
 
     def retry(self) -> None:
         """Try it again now: what works is ended first, what waits waits no longer."""
         if self.answer is not None:
             self.reply(Answer.RETRY)
-        elif self.waits:
+        elif self.hurry is not None:
             self.hurry.set()
         elif not self.no_more.is_set():
             self.control.stop(StopCause.RETRY)

@@ -24,6 +24,7 @@ from core.plain_name import plain_name
 from core.plan import PlannedGroup, PlannedTurn
 from core.run_context import Answer, LiveTurn, RunContext, RunEnds, TurnResult, first_of
 from core.run_files import TURNS_NAME
+from core.slots import Slots
 from core.state import StateUpdate
 from core.transcript import Kind
 from core.turn import FREE_RESTARTS, Turn
@@ -70,7 +71,7 @@ class TurnLoop:
     planned: PlannedTurn
     state_json: bytes
     beside: Sequence[str] = ()
-    slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
+    slots: Slots = field(default_factory=lambda: Slots(1))
     on_failure: Callable[[LiveTurn], None] | None = None
     """Called as soon as it is certain that the turn fails, while it still holds its slot."""
     kind: AttemptKind = AttemptKind.FIRST
@@ -253,7 +254,7 @@ class TurnLoop:
         """Wait for a slot while the run is not paused; False: the turn is not wanted any more."""
         while True:
             await self.context.gate(live)
-            if not await _acquired(self.slots, unless=live.no_more):
+            if not await self.slots.acquire(live):
                 return False
             if not self.context.paused:
                 return True
@@ -268,12 +269,11 @@ class TurnLoop:
 
     async def _rest(self, live: LiveTurn, seconds: float) -> None:
         """Wait before the next attempt; the user may end the wait."""
-        live.hurry.clear()
-        live.waits = True
+        live.hurry = asyncio.Event()
         try:
             await first_of(live.no_more, live.hurry, within=seconds)
         finally:
-            live.waits = False
+            live.hurry = None
 
     def _may_retry(self, failure: Failure) -> bool:
         if self.context.stop is not None or self.context.ends is not None or failure.provider_wide:
@@ -372,19 +372,3 @@ def missing_state_words(label: str, outcome: NoState) -> str:
         outcome.corrections, f"; {outcome.corrections} corrections were tried"
     )
     return f"{label} did not answer with a state update{tried}."
-
-
-async def _acquired(slots: asyncio.Semaphore, *, unless: asyncio.Event) -> bool:
-    """Wait for a slot; False when `unless` is set before there is one."""
-    if unless.is_set():
-        return False
-    if not slots.locked():
-        return await slots.acquire()
-    slot = asyncio.ensure_future(slots.acquire())
-    given_up = asyncio.ensure_future(unless.wait())
-    await asyncio.wait({slot, given_up}, return_when=asyncio.FIRST_COMPLETED)
-    given_up.cancel()
-    if slot.done():
-        return True
-    slot.cancel()
-    return False
