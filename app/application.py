@@ -13,7 +13,7 @@ from pathlib import Path
 
 # What needs no Qt comes first: once PySide6 is there, it looks into every module that is imported.
 import core.check
-import core.progress
+import core.progress_words
 import core.transcript
 import core.workflow_file  # noqa: F401
 from core.backends.registry import backend_names

@@ -34,9 +34,11 @@ from core.events import (
     TurnStarted,
     TurnStatus,
 )
-from core.progress import RunProgress, TurnProgress, cost_words, duration_words, quantity_words
+from core.progress import RunProgress
+from core.progress_words import cost_words, duration_words, quantity_words
 from core.run_files import TURNS_NAME
 from core.transcript import summarize_update
+from core.turn_progress import TurnProgress
 
 
 class JsonLines:

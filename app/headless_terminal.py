@@ -15,14 +15,8 @@ from app.headless_display import event_words
 from app.headless_text import one_line
 from core.events import Event, RunFinished, RunStatus, TurnFinished, TurnStatus
 from core.plan import RunPlan
-from core.progress import (
-    RunProgress,
-    activity_words,
-    cost_words,
-    duration_words,
-    phase_words,
-    quantity_words,
-)
+from core.progress import RunProgress
+from core.progress_words import activity_words, cost_words, duration_words, phase_words, quantity_words
 
 _LONGEST_NAME = 40
 """Characters of a name in the table; the lines above have all of it."""

@@ -435,7 +435,7 @@ class MainWindow(QMainWindow):
         progress, now = self.progress, self.run.clock()
         if progress is None or not progress.running:
             return
-        self.status.show_progress(progress, now, len(self.run_view.held_up))
+        self.status.show_progress(progress, now)
         self.run_view.tick(now)
         self._show_run_badges(now)
         stopping = progress.stopping
@@ -449,7 +449,7 @@ class MainWindow(QMainWindow):
         if not self.run.is_of_document:
             self._show_badges({})
         elif self.progress is not None and (self._controller.running or self._badges):
-            self._show_badges(turn_badges(self.progress, self.document.outline, now, self.run_view.held_up))
+            self._show_badges(turn_badges(self.progress, self.document.outline, now))
 
     def _show_badges(self, badges: dict[Place, TurnBadge]) -> None:
         if badges != self._badges:

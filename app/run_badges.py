@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from app.outline import Outline
 from app.turn_badge import TurnBadge
 from core.events import TurnStatus
@@ -11,12 +9,8 @@ from core.plan import Place
 from core.progress import RunProgress
 
 
-def turn_badges(
-    progress: RunProgress, outline: Outline, now: float, held_up: Collection[str] = ()
-) -> dict[Place, TurnBadge]:
+def turn_badges(progress: RunProgress, outline: Outline, now: float) -> dict[Place, TurnBadge]:
     """A badge for every place: of its latest turn, else that it waits as long as the run goes on.
-
-    `held_up`: turns that began and wait for a paused run.
 
     Seconds are whole, so that equal badges mean that nothing needs painting.
     """
@@ -28,7 +22,7 @@ def turn_badges(
     for place, turn_id in progress.latest.items():
         turn = progress.turns[turn_id]
         seconds = turn.seconds(now)
-        status = TurnStatus.WAITING if turn_id in held_up else turn.status
+        status = TurnStatus.WAITING if turn.waits_for_run else turn.status
         badges[place] = TurnBadge(
             status, None if seconds is None else float(int(seconds)), bool(turn.question)
         )

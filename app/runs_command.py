@@ -15,7 +15,7 @@ from core.open_runs import cut_off_runs
 from core.planning import RunOverrides
 from core.preparing import folders_in_force
 from core.problems import UserFileError
-from core.progress import cost_words, quantity_words
+from core.progress_words import cost_words, quantity_words
 from core.recorded_run import RecordedRun, list_runs
 from core.workflow_file import load_workflow
 

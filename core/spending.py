@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from core.config import Budget
-from core.progress import dollar_words
+from core.progress_words import dollar_words
 from core.usage import Usage
 
 WARN_AT = 0.8

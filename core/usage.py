@@ -51,3 +51,20 @@ class Usage:
             self.cache_write_tokens + other.cache_write_tokens,
             sum(costs) if costs else None,
         )
+
+
+@dataclass(slots=True)
+class Spent:
+    """Tokens and money so far. `unpriced`: something in it has no known price."""
+
+    usage: Usage = Usage()
+    unpriced: bool = False
+
+    def add(self, usage: Usage) -> None:
+        """Count a further use."""
+        self.usage += usage
+        self.unpriced |= usage.cost_usd is None and usage.total_tokens > 0
+
+    def plus(self, other: Spent) -> Spent:
+        """The sum of both."""
+        return Spent(self.usage + other.usage, self.unpriced or other.unpriced)

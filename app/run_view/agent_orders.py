@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QMenu
 
 from app.theme import icon
 from core.events import TurnStatus
-from core.progress import RunProgress, TurnProgress
+from core.progress import RunProgress
+from core.turn_progress import TurnProgress
 
 
 class AgentOrders(QObject):

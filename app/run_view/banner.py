@@ -13,7 +13,9 @@ from app.plain_text import plain_tool_tip
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import font, mono_font, paint_icon, theme
 from core.events import RunStatus
-from core.progress import RunProgress, TurnProgress, cost_words, duration_words
+from core.progress import RunProgress
+from core.progress_words import cost_words, duration_words
+from core.turn_progress import TurnProgress
 
 _ICON = 18
 _LEFT = 12

@@ -10,7 +10,8 @@ from app.buttons import Button, ButtonLook
 from app.flow_layout import FlowLayout
 from app.labels import QuietLabel
 from app.theme import font, paint_icon, theme
-from core.progress import RunProgress, quantity_words
+from core.progress import RunProgress
+from core.progress_words import quantity_words
 
 _ICON = 18
 _LEFT = 12
@@ -53,13 +54,14 @@ class PauseBar(QWidget):
         layout.addLayout(buttons)
         self.hide()
 
-    def show_run(self, progress: RunProgress, at_work: int) -> None:
-        """Show why the run waits, if it does. `at_work`: agents that go on to their end meanwhile."""
+    def show_run(self, progress: RunProgress) -> None:
+        """Show why the run waits, if it does."""
         if not progress.paused or not progress.running:
             self.hide()
             self._why = ""
             return
         words = self.tr("The run is paused: nothing new starts until you resume it.")
+        at_work = len(progress.turns_at_work)
         if at_work:
             words = self.tr("The run is paused: nothing new starts; {0} at work may finish.").format(
                 quantity_words(at_work, "agent")

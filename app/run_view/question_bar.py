@@ -13,7 +13,7 @@ from app.flow_layout import FlowLayout
 from app.plain_text import plain_tool_tip
 from app.theme import font, paint_icon, theme
 from core.engine import Answer
-from core.progress import TurnProgress
+from core.turn_progress import TurnProgress
 
 _ICON = 16
 

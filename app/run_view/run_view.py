@@ -17,14 +17,7 @@ from app.run_view.pause_bar import PauseBar
 from app.run_view.question_bar import QuestionBar
 from app.run_view.strip import AgentStrip
 from app.run_view.tabs import RunTabs
-from core.events import (
-    AttemptFinished,
-    AttemptStarted,
-    Event,
-    RunFinished,
-    RunStarted,
-    TurnFinished,
-)
+from core.events import AttemptFinished, Event, RunFinished, RunStarted
 from core.progress import RunProgress
 
 
@@ -47,8 +40,6 @@ class RunView(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._progress = RunProgress()
-        self._between: set[str] = set()
-        """Turns that are in no attempt at present, though they began."""
         self.orders = AgentOrders(self)
         self.origin = QuietLabel("", self)
         self.origin.setWordWrap(True)
@@ -94,10 +85,9 @@ class RunView(QWidget):
     def begin(self, progress: RunProgress) -> None:
         """Show another run, with the past that it may have."""
         self._progress = progress
-        self._between.clear()
         self.orders.begin(progress)
         self.notes.begin(progress)
-        self.pause.show_run(progress, 0)
+        self.pause.show_run(progress)
         self.banner.show_end(progress)
         self.questions.show_questions(())
         self.strip.show_turns((), 0.0, None)
@@ -113,13 +103,9 @@ class RunView(QWidget):
         if any(isinstance(event, RunStarted) for event in events):
             self.banner.show_end(self._progress)
         for event in events:
-            if isinstance(event, AttemptFinished):
-                self._between.add(event.turn)
-                if event.late_bytes:
-                    self.tabs.note_late_output(event.turn, event.late_bytes)
-            elif isinstance(event, AttemptStarted | TurnFinished):
-                self._between.discard(event.turn)
-        self.tabs.refresh(now, self.held_up)
+            if isinstance(event, AttemptFinished) and event.late_bytes:
+                self.tabs.note_late_output(event.turn, event.late_bytes)
+        self.tabs.refresh(now)
         self.notes.show_notes(self._progress)
         self.questions.show_questions(self._progress.questions)
         self.tick(now)
@@ -130,17 +116,8 @@ class RunView(QWidget):
     def tick(self, now: float) -> None:
         """Time went on; at most four times a second."""
         progress = self._progress
-        running, held_up = progress.running_turns, self.held_up
-        self.strip.show_turns(running, now, progress.max_retries, held_up)
-        self.pause.show_run(progress, len(running) - len(held_up))
-
-    @property
-    def held_up(self) -> set[str]:
-        """Turns that began and wait for the run, which is paused."""
-        progress = self._progress
-        if not progress.paused:
-            return set()
-        return {turn.id for turn in progress.running_turns if turn.id in self._between and not turn.question}
+        self.strip.show_turns(progress.running_turns, now, progress.max_retries)
+        self.pause.show_run(progress)
 
     @property
     def ordered_turn(self) -> str | None:

@@ -28,7 +28,8 @@ from app.run_view.flat_rows import flatten
 from app.run_view.state_model import StateModel, preview, value_words
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import mono_font
-from core.progress import PHASE_WORDS, RecordedConflict
+from core.progress import RecordedConflict
+from core.progress_words import PHASE_WORDS
 from core.state import WorkflowState
 
 _MOST_EXPANDED = 200

@@ -10,8 +10,10 @@ from app.buttons import Button, ButtonLook
 from app.labels import NumberLabel, QuietLabel
 from app.theme import font, paint_icon, theme
 from core.events import RunStatus, StopKind
-from core.progress import RunProgress, Spent, cost_words, dollar_words, duration_words, phase_words
+from core.progress import RunProgress
+from core.progress_words import cost_words, dollar_words, duration_words, phase_words
 from core.spending import WARN_AT
+from core.usage import Spent
 
 _HEIGHT = 28
 _SIGN = 14
@@ -149,8 +151,8 @@ class StatusLine(QWidget):
 
     # --- what is shown ---------------------------------------------------------------------------------
 
-    def show_progress(self, progress: RunProgress, now: float, held_up: int = 0) -> None:
-        """The run as it is; at most four times a second. `held_up`: turns that wait for a paused run."""
+    def show_progress(self, progress: RunProgress, now: float) -> None:
+        """The run as it is; at most four times a second."""
         if progress.stopping is None:
             word = self.tr("Running")
         elif progress.stopping is StopKind.NOW:
@@ -165,7 +167,7 @@ class StatusLine(QWidget):
         else:
             self.light.show_word(word, "accent", dot=True)
         self._show_place(self.tr("Preparing the folder") if progress.preparing else phase_words(progress))
-        count = len(progress.running_turns) - held_up
+        count = len(progress.turns_at_work)
         self.running.show_text(self.tr("{0} running").format(count) if count else "")
         self._show_numbers(progress, now)
 

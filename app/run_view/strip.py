@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
@@ -22,7 +22,8 @@ from app.plain_text import plain_tool_tip
 from app.run_view.agent_orders import AgentOrders
 from app.theme import STATUS_ICONS, font, icon, paint_icon, theme
 from core.events import TurnStatus
-from core.progress import TurnProgress, activity_words, duration_words
+from core.progress_words import activity_words, duration_words
+from core.turn_progress import TurnProgress
 
 _HEIGHT = 26
 _GAP = 8
@@ -60,10 +61,9 @@ class TurnPill(QAbstractButton):
         """What it says behind the name."""
         return self._facts
 
-    def show_turn(
-        self, turn: TurnProgress, now: float, max_retries: int | None, *, held_up: bool = False
-    ) -> bool:
-        """Show how the turn is; gives whether the pill needs other room. `held_up`: the run is paused."""
+    def show_turn(self, turn: TurnProgress, now: float, max_retries: int | None) -> bool:
+        """Show how the turn is; gives whether the pill needs other room."""
+        held_up = turn.waits_for_run
         activity = [self.tr("waits for the run")] if held_up else activity_words(turn, now, max_retries)
         facts = " · ".join((duration_words(turn.seconds(now) or 0), *activity))
         shown = (turn.label, facts, bool(turn.question), held_up)
@@ -184,14 +184,8 @@ class AgentStrip(QWidget):
         self.setAccessibleName(self.tr("Running agents"))
         self.hide()
 
-    def show_turns(
-        self,
-        turns: Sequence[TurnProgress],
-        now: float,
-        max_retries: int | None,
-        held_up: Collection[str] = (),
-    ) -> None:
-        """Show these running turns; pills of others go. `held_up`: those that wait for a paused run."""
+    def show_turns(self, turns: Sequence[TurnProgress], now: float, max_retries: int | None) -> None:
+        """Show these running turns; pills of others go."""
         current = {turn.id for turn in turns}
         changed = list(self.pills) != [turn.id for turn in turns]
         for gone in [turn for turn in self.pills if turn not in current]:
@@ -200,7 +194,7 @@ class AgentStrip(QWidget):
             pill.deleteLater()
         for turn in turns:
             pill = self._pill(turn.id)
-            changed |= pill.show_turn(turn, now, max_retries, held_up=turn.id in held_up)
+            changed |= pill.show_turn(turn, now, max_retries)
         if changed:
             self.pills = {turn.id: self.pills[turn.id] for turn in turns}
             self._arrange()

@@ -7,7 +7,6 @@ the list, a key, scrolling up in a log) ends that until he switches "Follow" on 
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from pathlib import Path
 
 from PySide6.QtCore import QPoint, Qt, QUrl, Signal, Slot
@@ -23,7 +22,8 @@ from app.run_view.turn_tab_bar import TabDress, TurnTabBar
 from app.tab_bar import FlatTabBar
 from app.theme import icon, theme
 from core.events import RunStatus, TurnStatus
-from core.progress import RunProgress, TurnProgress
+from core.progress import RunProgress
+from core.turn_progress import TurnProgress
 
 OVERVIEW, STATE = "overview", "state"
 """The pages that are always there; every other page is named by its turn's id."""
@@ -140,11 +140,8 @@ class RunTabs(QWidget):
         self.state_tab.show_state(None, ())
         self._show(OVERVIEW)
 
-    def refresh(self, now: float, held_up: Collection[str] = ()) -> None:
-        """Bring tabs in line with the run; cheap where nothing changed.
-
-        `held_up`: turns that began and wait for the run to go on.
-        """
+    def refresh(self, now: float) -> None:
+        """Bring tabs in line with the run; cheap where nothing changed."""
         self._now = now
         self._read_notes()
         new = [
@@ -162,7 +159,7 @@ class RunTabs(QWidget):
             self._add_tab(turn)
         for turn in self._progress.turns.values():
             before = self._dresses.get(turn.id)
-            dress = self._dress_of(turn, turn.id in held_up)
+            dress = self._dress_of(turn)
             if before == dress:
                 continue
             self._dresses[turn.id] = dress
@@ -210,8 +207,8 @@ class RunTabs(QWidget):
         self._moving = False
         self._dress(turn)
 
-    def _dress_of(self, turn: TurnProgress, held_up: bool) -> TabDress:
-        waits = bool(self._progress.paused) and (held_up or turn.status is TurnStatus.WAITING)
+    def _dress_of(self, turn: TurnProgress) -> TabDress:
+        waits = turn.waits_for_run or (bool(self._progress.paused) and turn.status is TurnStatus.WAITING)
         warnings = len(self._noted.get(turn.id, ()))
         return TabDress(turn.status, bool(turn.question), waits, warnings, turn.folder)
 
@@ -219,7 +216,7 @@ class RunTabs(QWidget):
         """Icon and words of a tab."""
         if turn.id not in self._tabs:
             return
-        dress = self._dresses.get(turn.id) or self._dress_of(turn, False)
+        dress = self._dresses.get(turn.id) or self._dress_of(turn)
         self.bar.dress(self._tabs.index(turn.id), turn, dress, self._noted.get(turn.id, ()))
 
     def note_late_output(self, turn: str, count: int) -> None:

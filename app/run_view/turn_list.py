@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QAbstractItemView, QFrame, QLineEdit, QListView, Q
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import STATUS_ICONS, font, icon
 from core.events import TurnStatus
-from core.progress import TurnProgress, duration_words
+from core.progress_words import duration_words
+from core.turn_progress import TurnProgress
 
 TURN_ROLE = Qt.ItemDataRole.UserRole + 1
 STATUS_TOKENS = {

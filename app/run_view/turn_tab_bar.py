@@ -14,7 +14,7 @@ from app.run_view.turn_list import STATUS_TOKENS, status_words
 from app.tab_bar import FlatTabBar
 from app.theme import STATUS_ICONS, icon
 from core.events import TurnStatus
-from core.progress import TurnProgress
+from core.turn_progress import TurnProgress
 
 _MOST_NOTES = 4
 """Warnings that a tool tip has room for."""

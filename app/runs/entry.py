@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from core.config import Budget, FanOutGroup, Workflow
 from core.events import RunStatus
 from core.problems import UserFileError
-from core.progress import RunProgress, Spent
+from core.progress import RunProgress
 from core.run_files import WORKFLOW_NAME
 from core.state import PHASES
+from core.usage import Spent
 
 if TYPE_CHECKING:
     from core.recorded_run import RecordedRun

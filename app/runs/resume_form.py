@@ -17,7 +17,7 @@ from app.runs.entry import RunEntry, RunLimits
 from app.runs.wishes import CAPS, Limit, Wishes, conflicting_path, ended_by, objection
 from app.runs.words import rule_words
 from app.theme import font
-from core.progress import cost_words, dollar_words
+from core.progress_words import cost_words, dollar_words
 from core.state import MergeRule
 
 LABEL_WIDTH, FIELD_WIDTH, NARROW = 130, 150, 460

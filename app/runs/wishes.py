@@ -9,7 +9,7 @@ from enum import StrEnum
 from app.runs.entry import RunEntry, RunLimits
 from app.runs.words import tr
 from core.planning import RunOverrides
-from core.progress import dollar_words
+from core.progress_words import dollar_words
 from core.state import MergeRule
 
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import QCoreApplication, QDateTime, QLocale
 
 from app.runs.entry import RunEntry
 from core.events import RunStatus
-from core.progress import cost_words
+from core.progress_words import cost_words
 from core.state import MergeRule
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400

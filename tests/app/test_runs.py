@@ -24,9 +24,8 @@ from app.runs.wishes import Limit, Wishes, ended_by, objection
 from app.runs.words import age_words, ending_words, fact_words
 from core.events import RunStatus
 from core.planning import RunOverrides
-from core.progress import Spent
 from core.state import MergeRule
-from core.usage import Usage
+from core.usage import Spent, Usage
 from tests.core.run_support import Workshop
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")

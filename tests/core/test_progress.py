@@ -20,7 +20,9 @@ from core.events import (
     PhaseStarted,
     QuestionAsked,
     RetryScheduled,
+    RunContinued,
     RunFinished,
+    RunPaused,
     RunStarted,
     RunStatus,
     SessionKnown,
@@ -35,19 +37,15 @@ from core.events import (
     UsageReported,
 )
 from core.plan import Place
-from core.progress import (
-    RunProgress,
-    Spent,
+from core.progress import RunProgress
+from core.progress_words import (
     activity_words,
     cost_words,
-    dollar_words,
-    duration_words,
     phase_words,
     quantity_words,
-    span_words,
 )
 from core.state import Conflict, MergeRule, Phase, WorkflowState
-from core.usage import Usage
+from core.usage import Spent, Usage
 
 VERA, LINTER = "loop/1/0/0", "loop/1/0/1"
 
@@ -107,6 +105,7 @@ def test_silence_counts_from_the_last_sign_of_life() -> None:
     assert progress.questions == [turn]
     progress.apply(AttemptStarted(time=301.0, turn=VERA, number=2, kind=AttemptKind.CORRECTION))
     assert progress.questions == []
+    assert not any(turn.waits_for_run for turn in progress.turns.values())
     assert list(activity_words(turn, 302.0)) == ["correction 1 of 2"]
 
 
@@ -183,6 +182,29 @@ def test_after_the_end_no_turn_is_left_running_or_waiting() -> None:
     assert progress.seconds(500.0) == 3.0
 
 
+def test_a_pause_holds_up_who_is_between_two_attempts_and_lets_others_finish() -> None:
+    """Pain 22: while the run waits, it is plain who is still at work."""
+    progress = begun(*(TurnStarted(time=101.0, turn=turn, backend="demo") for turn in (VERA, LINTER)))
+    vera, linter = progress.turns[VERA], progress.turns[LINTER]
+    progress.apply_all(AttemptStarted(time=101.0, turn=turn, number=1) for turn in (VERA, LINTER))
+    progress.apply(AttemptFinished(time=102.0, turn=VERA))
+    assert not vera.waits_for_run, "nothing is paused"
+    progress.apply(RunPaused(time=103.0, message="The quota is gone."))
+    assert vera.waits_for_run
+    assert progress.turns_at_work == [linter]
+    progress.apply(AttemptFinished(time=104.0, turn=LINTER))
+    assert linter.waits_for_run, "what comes after its attempt waits too"
+    progress.apply(QuestionAsked(time=105.0, turn=LINTER, message="What now?"))
+    assert not linter.waits_for_run, "it waits for the user"
+    progress.apply(TurnFinished(time=106.0, turn=LINTER, status=TurnStatus.SUCCEEDED))
+    assert not linter.waits_for_run
+    progress.apply(RunContinued(time=107.0))
+    assert progress.turns_at_work == [vera]
+    progress.apply(AttemptStarted(time=108.0, turn=VERA, number=2, kind=AttemptKind.RETRY))
+    progress.apply(RunPaused(time=109.0, message="Again."))
+    assert progress.turns_at_work == [vera], "it is in the middle of an attempt"
+
+
 def test_conflicts_remember_where_they_were() -> None:
     conflict = Conflict("payload.score", MergeRule.LAST, "vera", 1, "linter", 2, 2)
     progress = begun(Merged(time=110.0, phase="loop", iteration=1, group=0, conflicts=(conflict,)))
@@ -193,28 +215,6 @@ def test_the_latest_turn_of_a_place_is_that_of_the_last_iteration() -> None:
     progress = begun(group("vera", "linter", iteration=2))
     assert progress.latest[Place("loop", 0, 0)] == "loop/2/0/0"
     assert len(progress.turns) == 4
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"), [(0, "0:00"), (42.9, "0:42"), (134, "2:14"), (8045, "2:14:05"), (-1, "0:00")]
-)
-def test_durations(seconds: float, words: str) -> None:
-    assert duration_words(seconds) == words
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"), [(18.7, "18 s"), (89, "89 s"), (90, "1 min"), (240, "4 min"), (9000, "2 h")]
-)
-def test_spans(seconds: float, words: str) -> None:
-    assert span_words(seconds) == words
-
-
-@pytest.mark.parametrize(
-    ("amount", "words"),
-    [(0.42, "$0.42"), (0.0, "$0.00"), (0.0031, "< $0.01"), (0.005, "$0.01"), (1234.5, "$1,234.50")],
-)
-def test_dollars(amount: float, words: str) -> None:
-    assert dollar_words(amount) == words
 
 
 TURNS = st.sampled_from([VERA, LINTER, "loop/2/0/0", "nobody/0/0/0"])
@@ -242,6 +242,8 @@ EVENTS = st.one_of(
     ),
     st.builds(Noted, time=TIMES, message=st.just("a note")),
     st.builds(StopRequested, time=TIMES, kind=st.sampled_from(StopKind)),
+    st.builds(RunPaused, time=TIMES, message=st.just("The quota is gone.")),
+    st.builds(RunContinued, time=TIMES),
     st.builds(RunFinished, time=TIMES, status=st.sampled_from(RunStatus)),
     st.builds(StateChanged, time=TIMES, state=st.just(WorkflowState(iteration=1))),
     st.builds(TurnActivity, time=TIMES, turn=TURNS, steps=st.integers(0, 5)),
@@ -263,4 +265,5 @@ def test_whatever_happens_an_ended_run_has_no_open_turn_and_no_question(events: 
     progress.apply_all([*events, RunFinished(time=300.0)])
     assert all(turn.is_over for turn in progress.turns.values())
     assert progress.questions == []
+    assert not any(turn.waits_for_run for turn in progress.turns.values())
     assert progress.spent.usage.total_tokens >= 0

@@ -1,0 +1,189 @@
+"""What one turn has come to, folded from its events."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from core.events import (
+    AttemptFinished,
+    AttemptKind,
+    AttemptStarted,
+    QuestionAsked,
+    RetryScheduled,
+    SessionKnown,
+    TurnActivity,
+    TurnFinished,
+    TurnStarted,
+    TurnStatus,
+    UsageReported,
+)
+from core.plan import Place
+from core.usage import Spent
+
+TurnEvent: TypeAlias = (
+    TurnStarted
+    | AttemptStarted
+    | SessionKnown
+    | UsageReported
+    | AttemptFinished
+    | RetryScheduled
+    | TurnFinished
+    | TurnActivity
+    | QuestionAsked
+)
+"""What happens to one turn."""
+
+
+@dataclass(slots=True)
+class TurnProgress:
+    """One turn. Times are seconds since the epoch."""
+
+    id: str
+    place: Place
+    label: str
+    agent: str
+    folder: str
+    """Name of the turn's folder inside `turns/`."""
+    iteration: int
+    """0 outside of the loop."""
+    status: TurnStatus = TurnStatus.WAITING
+    attempt: int = 0
+    """The current or last attempt, counted from 1 over retries and corrections; 0: none yet."""
+    attempt_kind: AttemptKind = AttemptKind.FIRST
+    attempt_reason: str = ""
+    retries: int = 0
+    """Attempts that were retries."""
+    corrections: int = 0
+    retry_at: float | None = None
+    """The turn waits until then before it is tried again."""
+    backend: str = ""
+    model: str | None = None
+    session: str = ""
+    started: float | None = None
+    finished: float | None = None
+    spent: Spent = field(default_factory=Spent)
+    spent_before: Spent = field(default_factory=Spent)
+    """By an earlier start of this turn, which was cut off and made again."""
+    message: str = ""
+    detail: str = ""
+    reason: str = ""
+    steps: int = field(default=0, compare=False)
+    output_bytes: int = field(default=0, compare=False)
+    last_activity: float | None = field(default=None, compare=False)
+    question: str = field(default="", compare=False)
+    """What the turn asks the user at present; empty: nothing."""
+    between_attempts: bool = field(default=False, compare=False)
+    """An attempt is over and the next one has not begun."""
+    waits_for_run: bool = field(default=False, compare=False)
+    """It began, and waits for the run to go on, which is paused."""
+
+    @property
+    def title(self) -> str:
+        """The label, and the iteration where the turn is of the loop: `vera 3`, `vera 2 · 3`."""
+        if not self.iteration:
+            return self.label
+        # "vera 2 1" would be anybody's guess.
+        return f"{self.label}{' · ' if self.label[-1:].isdigit() else ' '}{self.iteration}"
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it came to an end."""
+        return self.status not in (TurnStatus.WAITING, TurnStatus.RUNNING)
+
+    @property
+    def all_spent(self) -> Spent:
+        """What the turn used, earlier starts included."""
+        return self.spent_before.plus(self.spent)
+
+    def seconds(self, now: float) -> float | None:
+        """How long it has taken so far or took; None: it never began."""
+        if self.started is None:
+            return None
+        return max(0.0, (now if self.finished is None else self.finished) - self.started)
+
+    def quiet_seconds(self, now: float) -> float:
+        """For how long nothing came from it; 0 while it is not expected to say anything."""
+        since = self.last_activity or self.started
+        if self.status is not TurnStatus.RUNNING or self.question or self.retry_at or since is None:
+            return 0.0
+        return max(0.0, now - since)
+
+    def begin_again(self) -> None:
+        """The turn is made again: the run was resumed, or the user asked for it."""
+        self.spent_before = self.all_spent
+        self.spent = Spent()
+        self.status = TurnStatus.WAITING
+        self.attempt = self.retries = self.corrections = self.steps = self.output_bytes = 0
+        self.attempt_kind = AttemptKind.FIRST
+        self.attempt_reason = self.session = self.message = self.detail = self.reason = self.question = ""
+        self.started = self.finished = self.retry_at = self.last_activity = None
+        self.between_attempts = self.waits_for_run = False
+
+    # --- applying --------------------------------------------------------------------------------------
+
+    def apply(self, event: TurnEvent) -> None:
+        """Take in what happened to it."""
+        match event:
+            case TurnStarted():
+                self.status = TurnStatus.RUNNING
+                self.started = event.time
+                self.backend = event.backend
+                self.model = event.model
+            case AttemptStarted():
+                self.status = TurnStatus.RUNNING
+                self.attempt = event.number
+                self.attempt_kind = event.kind
+                self.attempt_reason = event.reason
+                self.retries += event.kind is AttemptKind.RETRY
+                self.corrections += event.kind is AttemptKind.CORRECTION
+                self.retry_at = None
+                self.between_attempts = False
+            case SessionKnown():
+                self.session = event.session
+            case UsageReported():
+                self.spent.add(event.usage)
+                self.steps += 1
+            case RetryScheduled():
+                self.retry_at = event.time + event.seconds
+            case TurnActivity():
+                self.steps = max(self.steps, event.steps)
+                self.output_bytes = event.output_bytes
+            case QuestionAsked():
+                self.question = event.message
+                return
+            case TurnFinished():
+                self._finish(event)
+            case AttemptFinished():
+                self.between_attempts = True
+        self.question = ""
+        self.last_activity = event.time
+
+    def _finish(self, event: TurnFinished) -> None:
+        self.status = event.status
+        self.message = event.message
+        self.detail = event.detail
+        self.reason = event.reason
+        self.finished = event.time
+        self.retry_at = None
+        # The end tells the sum of all attempts; steps that were lost on the way are in it.
+        if event.usage.total_tokens >= self.spent.usage.total_tokens:
+            self.spent = Spent(unpriced=self.spent.unpriced)
+            self.spent.add(event.usage)
+        self.between_attempts = False
+
+    def cut_off(self, now: float, message: str) -> None:
+        """The run ended before the turn did."""
+        self.status = TurnStatus.STOPPED
+        self.message = message
+        self.question = ""
+        self.retry_at = None
+        self.between_attempts = False
+        if self.started is not None:
+            self.finished = now
+
+    def see_pause(self, paused: bool) -> None:
+        """Whether it waits for the run; who asks the user or is in the middle of an attempt does not."""
+        self.waits_for_run = (
+            paused and self.between_attempts and not self.question and self.status is TurnStatus.RUNNING
+        )
