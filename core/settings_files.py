@@ -55,8 +55,8 @@ class Said:
 def files_to_read(start: Path, workflow: Path | None) -> list[LookedFor]:
     """The files of the project and of the user, the strongest first, and those that are not there.
 
-    The project's is the nearest one from `start` upwards, up to a folder with .git, the home folder or the
-    root. The workflow itself is none, whatever its name is.
+    The project's is the nearest one from `start` upwards, up to a folder with .git or the home folder; where
+    neither is above it, only the one in `start`. The workflow itself is none, whatever its name is.
     """
     user = config_folder() / FILE_NAME
     looked = []
@@ -76,10 +76,11 @@ def _candidates(start: Path) -> Iterator[Path]:
         home = Path(os.path.realpath(os.path.expanduser("~")))  # noqa: PTH111 - Path's raises without a home
     except ValueError:
         return  # no folder can have such a name; the run is refused for it
-    for place in (folder, *folder.parents):
+    places = (folder, *folder.parents)
+    borders = (n for n, place in enumerate(places, 1) if place == home or os.path.lexists(place / ".git"))
+    # Above a folder that belongs to no project anybody may have left a file, such as in /tmp.
+    for place in places[: next(borders, 1)]:
         yield place / FILE_NAME
-        if place == home or os.path.lexists(place / ".git"):
-            return
 
 
 def _is_same(one: Path, other: Path | None) -> bool:

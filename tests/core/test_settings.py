@@ -351,6 +351,14 @@ def test_the_home_folder_is_the_border_where_there_is_no_git(
     assert of(effective(home / "work"), "retries").value == 3
 
 
+def test_without_a_border_only_the_folder_itself_counts(tmp_path: Path) -> None:
+    """Else whoever may write to a folder above, such as that for temporary files, has a say."""
+    project_file(tmp_path, {"retries": 9})
+    (tmp_path / "work").mkdir()
+    assert of(effective(tmp_path / "work"), "retries").origin is Origin.DEFAULT
+    assert of(effective(tmp_path), "retries").value == 9
+
+
 def test_the_search_begins_in_a_folder_that_is_not_there_yet(folder: Path) -> None:
     project_file(folder, {"retries": 3})
     assert of(effective(folder / "not" / "yet"), "retries").value == 3

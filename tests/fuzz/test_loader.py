@@ -264,7 +264,7 @@ def test_any_bytes_as_an_agent_file(tmp_path_factory: pytest.TempPathFactory, da
 @fuzzed(2)
 @given(BYTES | DOCUMENTS.map(lambda document: json.dumps(document).encode()))
 def test_any_bytes_as_a_file_with_settings(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
-    path = tmp_path_factory.getbasetemp() / "openloop.json"
+    path = tmp_path_factory.getbasetemp() / "settings.json"
     path.write_bytes(data)
     said = read_settings_file(Origin.PROJECT, path)
     if said.problems:
