@@ -37,12 +37,14 @@ _COLORS = {
 class RunBanner(QWidget):
     """The end of a run, and what to do next.
 
-    Signals: `folder_requested()`; `failed_turn_requested(str)` with a turn's id; `run_again_requested()`.
+    Signals: `folder_requested()`; `failed_turn_requested(str)` with a turn's id; `run_again_requested()`;
+    `conflicts_requested()`: the user wants to read what the agents did not agree about.
     """
 
     folder_requested = Signal()
     failed_turn_requested = Signal(str)
     run_again_requested = Signal()
+    conflicts_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -60,6 +62,7 @@ class RunBanner(QWidget):
         self.failed_button = Button(self.tr("Show failed agent"), ButtonLook.OUTLINED, "", self)
         self.again_button = Button(self.tr("Run again"), ButtonLook.OUTLINED, "rotate-ccw", self)
         self.folder_button = Button(self.tr("Open run folder"), ButtonLook.OUTLINED, "folder-open", self)
+        self.conflicts_button = Button("", ButtonLook.LINK, "", self)
         self.details_button = Button(self.tr("Details"), ButtonLook.LINK, "", self)
         self.details_button.setCheckable(True)
         self.details = QPlainTextEdit(self)
@@ -74,6 +77,7 @@ class RunBanner(QWidget):
         self.failed_button.clicked.connect(self._show_failed)
         self.again_button.clicked.connect(self.run_again_requested)
         self.folder_button.clicked.connect(self.folder_requested)
+        self.conflicts_button.clicked.connect(self.conflicts_requested)
         self.details_button.toggled.connect(self.details.setVisible)
         self.hide()
 
@@ -102,7 +106,13 @@ class RunBanner(QWidget):
     def _arrange(self) -> None:
         self._form_place = QVBoxLayout()
         buttons = FlowLayout()
-        for button in (self.failed_button, self.again_button, self.folder_button, self.details_button):
+        for button in (
+            self.failed_button,
+            self.again_button,
+            self.folder_button,
+            self.conflicts_button,
+            self.details_button,
+        ):
             buttons.addWidget(button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(_LEFT + _ICON + 10, 10, 12, 11)
@@ -130,6 +140,7 @@ class RunBanner(QWidget):
         self.failed_button.setVisible(bool(failed))
         if failed:
             self.failed_button.setToolTip(plain_tool_tip(failed[-1].title))
+        self._show_conflicts(len(progress.conflicts))
         details = _details(progress, failed)
         self.details.setPlainText(details)
         self.details_button.setVisible(bool(details))
@@ -156,6 +167,11 @@ class RunBanner(QWidget):
             words = self.tr("{0} conflict") if count == 1 else self.tr("{0} conflicts")
             facts.append(words.format(count))
         return facts
+
+    def _show_conflicts(self, count: int) -> None:
+        words = self.tr("Show the conflict") if count == 1 else self.tr("Show the conflicts")
+        self.conflicts_button.setText(words)
+        self.conflicts_button.setVisible(count > 0)
 
     def _default_message(self, status: RunStatus) -> str:
         return {

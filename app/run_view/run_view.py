@@ -64,6 +64,7 @@ class RunView(QWidget):
         self.setMinimumWidth(280)
         self.banner.run_again_requested.connect(self.run_again_requested)
         self.banner.failed_turn_requested.connect(self.tabs.show_turn)
+        self.banner.conflicts_requested.connect(self.tabs.show_conflicts)
         self.banner.folder_requested.connect(self.open_folder)
         self.strip.opened.connect(self.tabs.show_turn)
         self.strip.stop_requested.connect(self.orders.stop)

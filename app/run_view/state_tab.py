@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 from app.buttons import Button, ButtonLook
 from app.labels import Line, QuietLabel, SectionLabel
 from app.plain_text import plain_tool_tip
+from app.run_view.conflict_words import conflict_text, keeper_words, path_key, where_words, writes_by_path
 from app.run_view.flat_rows import flatten
 from app.run_view.state_model import StateModel, preview, value_words
 from app.scroll_bar import use_thin_scroll_bars
@@ -31,6 +32,7 @@ from app.theme import mono_font
 from core.progress import RecordedConflict
 from core.progress_words import PHASE_WORDS
 from core.state import WorkflowState
+from core.visible_text import visible
 
 _MOST_EXPANDED = 200
 _MARGIN = 12
@@ -71,6 +73,11 @@ class StateTab(QWidget):
         self._shown: WorkflowState | None = None
         self._expanded: set[tuple[str, ...]] = {("payload",)}
         self._conflicts_shown = 0
+        self._told: list[tuple[RecordedConflict, tuple[str, ...]]] = []
+        """The conflicts as the table has them, with whose value counts."""
+        self._building = False
+        self._reads_conflict = False
+        """The pane below the tree shows a conflict, not a value of the state."""
         self._written = _Written(self)
         self._written.text.connect(self._copied)
         self._pool = QThreadPool(self)
@@ -115,7 +122,8 @@ class StateTab(QWidget):
         tree.header().setStretchLastSection(True)
         tree.header().resizeSection(0, 240)
         tree.setIndentation(18)
-        tree.selectionModel().currentChanged.connect(self._show_value)
+        tree.selectionModel().currentChanged.connect(self._value_chosen)
+        tree.clicked.connect(self._value_chosen)
         tree.expanded.connect(self._remember_expanded)
         tree.collapsed.connect(self._remember_collapsed)
         return tree
@@ -141,6 +149,8 @@ class StateTab(QWidget):
         table.header().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         for section, width in enumerate((130, 120, 120, 110, 56)):
             table.header().resizeSection(section, width)
+        table.currentItemChanged.connect(self._conflict_chosen)
+        table.itemClicked.connect(self._conflict_chosen)
         return table
 
     def _make_page(self) -> QWidget:
@@ -180,10 +190,16 @@ class StateTab(QWidget):
         """Show this state, and the conflicts so far."""
         self._state = state
         if len(conflicts) < self._conflicts_shown:
+            self._reads_conflict = False
+            self._told.clear()
             self.conflicts.clear()
             self._conflicts_shown = 0
-        for entry in conflicts[self._conflicts_shown :]:
-            self.conflicts.addTopLevelItem(self._conflict_item(entry))
+        new = conflicts[self._conflicts_shown :]
+        writes = writes_by_path(new)
+        for entry in new:
+            keepers = writes[path_key(entry)].kept_by(entry.conflict.rule, entry.conflict.outcome)
+            self._told.append((entry, keepers))
+            self.conflicts.addTopLevelItem(self._conflict_item(entry, keepers))
         self._conflicts_shown = len(conflicts)
         count = len(conflicts)
         words = self.tr("{0} conflict") if count == 1 else self.tr("{0} conflicts")
@@ -193,22 +209,33 @@ class StateTab(QWidget):
         if self.isVisible():
             self._refresh()
 
-    def _conflict_item(self, entry: RecordedConflict) -> QTreeWidgetItem:
+    def _conflict_item(self, entry: RecordedConflict, keepers: Sequence[str]) -> QTreeWidgetItem:
         conflict = entry.conflict
-        where = PHASE_WORDS[entry.phase]
-        if entry.phase == "loop":
-            where = self.tr("{0} · iteration {1}").format(where, entry.iteration)
-        kept = value_words(conflict.outcome)
-        if conflict.outcome == conflict.second_value:
-            kept = self.tr("{0} ({1})").format(kept, conflict.second_writer)
-        elif conflict.outcome == conflict.first_value:
-            kept = self.tr("{0} ({1})").format(kept, conflict.first_writer)
+        kept = self.tr("{0} ({1})").format(value_words(conflict.outcome), keeper_words(keepers))
         first = self.tr("{0}: {1}").format(conflict.first_writer, value_words(conflict.first_value))
         second = self.tr("{0}: {1}").format(conflict.second_writer, value_words(conflict.second_value))
-        item = QTreeWidgetItem([conflict.path, first, second, kept, conflict.rule.value, where])
+        texts = (conflict.path, first, second, kept, conflict.rule.value, where_words(entry))
+        item = QTreeWidgetItem([visible(text) for text in texts])
         for column in range(6):
             item.setToolTip(column, plain_tool_tip(item.text(column)))
         return item
+
+    def show_conflicts(self) -> None:
+        """Go to the conflicts: to the one that was read last, else to the first."""
+        item = self.conflicts.currentItem() or self.conflicts.topLevelItem(0)
+        if item is not None:
+            self.conflicts.setCurrentItem(item)
+            self.conflicts.setFocus(Qt.FocusReason.OtherFocusReason)
+            self._conflict_chosen()
+
+    @Slot()
+    def _conflict_chosen(self) -> None:
+        """Show all of the selected conflict in the pane below the tree."""
+        item = self.conflicts.currentItem()
+        row = self.conflicts.indexOfTopLevelItem(item) if item is not None else -1
+        if 0 <= row < len(self._told):
+            self._reads_conflict = True
+            self.value.setPlainText(visible(conflict_text(*self._told[row]), keeps_lines=True))
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
         super().showEvent(event)
@@ -222,6 +249,7 @@ class StateTab(QWidget):
         current = self.model.path(self.tree.currentIndex())
         place = self.tree.verticalScrollBar().value()
         expanded = sorted(self._expanded, key=len)
+        self._building = True
         self.model.show_state(state)
         self.model.fetchMore(QModelIndex())
         for path in expanded[:_MOST_EXPANDED]:
@@ -231,17 +259,26 @@ class StateTab(QWidget):
         selected = self.model.index_of(current) if current else QModelIndex()
         if selected.isValid():
             self.tree.setCurrentIndex(selected)
+        self._building = False
         self.tree.verticalScrollBar().setValue(place)
         if state is not None:
             after = PHASE_WORDS[state.current_phase]
             if state.current_phase == "loop" and state.iteration:
                 after = self.tr("{0} · iteration {1}").format(after, state.iteration)
             self._head.setText(self.tr("After the last merge: {0}").format(after))
-        self._show_value(self.tree.currentIndex())
+        if not self._reads_conflict:
+            self._show_value(self.tree.currentIndex())
 
     @Slot(QModelIndex)
+    def _value_chosen(self, index: QModelIndex) -> None:
+        # The tree is built again after every merge; whoever reads a conflict goes on reading it.
+        if index.isValid() and not self._building:
+            self._reads_conflict = False
+            self._show_value(index)
+
     def _show_value(self, index: QModelIndex) -> None:
-        self.value.setPlainText(preview(self.model.value(index)) if index.isValid() else "")
+        text = preview(self.model.value(index)) if index.isValid() else ""
+        self.value.setPlainText(visible(text, keeps_lines=True))
 
     @Slot(QModelIndex)
     def _remember_expanded(self, index: QModelIndex) -> None:

@@ -269,6 +269,12 @@ class RunTabs(QWidget):
         """The user wants to see the state."""
         self._choose(STATE)
 
+    @Slot()
+    def show_conflicts(self) -> None:
+        """The user wants to see what the agents did not agree about."""
+        self._choose(STATE)
+        self.state_tab.show_conflicts()
+
     def follow_to_the_end(self) -> None:
         """The run is over: whoever followed it sees the agent that it failed by."""
         failed = self._progress.failed_turns

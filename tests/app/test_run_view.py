@@ -47,6 +47,7 @@ from core.events import (
     TurnStatus,
     UsageReported,
 )
+from core.json_types import JsonValue
 from core.plan import Place
 from core.progress import RunProgress
 from core.state import Conflict, MergeRule, Phase, WorkflowState
@@ -492,6 +493,55 @@ def test_conflicts_name_the_path_both_values_both_writers_and_what_was_kept(show
     assert tab.conflicts_label.text() == "1 CONFLICT"
     shown.feed(Merged(time=START, phase="loop", iteration=2, group=1, conflicts=(conflict,)))
     assert tab.conflicts.topLevelItemCount() == 2
+
+
+def test_a_selected_conflict_is_read_whole_below_the_tree(shown: Shown) -> None:
+    values: list[list[JsonValue]] = [["one.py", {"line": 1}], ["two.py"], ["three.py"]]
+    one, two, three = zip(("vera", "linter", "checker"), values, strict=True)
+    conflicts = tuple(
+        Conflict("payload.files", MergeRule.LAST, *first, *second, values[2])
+        for first, second in ((one, two), (two, three))
+    )
+    shown.feed(
+        StateChanged(time=START, state=state_with({"files": values[2]})),
+        Merged(time=START, phase="loop", iteration=1, group=1, conflicts=conflicts),
+    )
+    tab = shown.view.tabs.state_tab
+    shown.view.tabs.show_state()
+    kept = [tab.conflicts.topLevelItem(row).text(3) for row in range(2)]  # type: ignore[union-attr]
+    assert kept == ["[ 1 item ] (checker)"] * 2, "also where a third one had the last word"
+    tab.conflicts.setCurrentItem(tab.conflicts.topLevelItem(0))
+    text = tab.value.toPlainText()
+    assert 'vera wrote:\n[\n  "one.py",\n  {\n    "line": 1' in text
+    assert 'linter wrote:\n[\n  "two.py"' in text
+    assert 'Kept (checker):\n[\n  "three.py"' in text
+    assert "Rule: last" in text
+    shown.feed(StateChanged(time=START, state=state_with({"files": values[2], "score": 1}, 2)))
+    assert tab.value.toPlainText() == text, "who reads a conflict is not interrupted by the next merge"
+    tab.tree.setCurrentIndex(tab.model.index_of(("payload", "score")))
+    assert tab.value.toPlainText() == "1"
+
+
+def test_a_value_that_was_made_of_several_names_no_single_writer(shown: Shown) -> None:
+    conflict = Conflict("payload.n", MergeRule.SUM, "vera", 1, "linter", True, 2)
+    shown.feed(Merged(time=START, phase="loop", iteration=1, group=1, conflicts=(conflict,)))
+    item = shown.view.tabs.state_tab.conflicts.topLevelItem(0)
+    assert item is not None
+    assert item.text(3) == "2 (made of several)"
+
+
+def test_the_banner_leads_to_the_conflicts(shown: Shown) -> None:
+    conflict = Conflict("payload.score", MergeRule.LAST, "vera", [86], "linter", [71], [71])
+    shown.feed(
+        StateChanged(time=START, state=state_with({"score": 71})),
+        Merged(time=START, phase="loop", iteration=1, group=1, conflicts=(conflict,) * 12),
+        RunFinished(time=START, status=RunStatus.COMPLETED),
+    )
+    button = shown.view.banner.conflicts_button
+    assert button.text() == "Show the conflicts"
+    button.click()
+    assert shown.view.tabs.page == STATE
+    assert "vera wrote:\n[\n  86" in shown.view.tabs.state_tab.value.toPlainText()
 
 
 def test_a_huge_payload_is_built_only_where_one_looks(qtbot: QtBot) -> None:
