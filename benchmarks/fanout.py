@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import statistics
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks import floor
 from benchmarks.report import Row, alone, chain, milliseconds
-from benchmarks.runs import RunFigures, measured_run, write_workflow
+from benchmarks.runs import RunFigures, kept_folder, measured_run, write_workflow
 from core.runner import ProcessSpec, Supervisor
 
 AGENT_SECONDS = 0.1
@@ -38,9 +37,8 @@ def rows() -> Iterator[Row]:
 
 
 def _measure(total: int, at_once: int, seconds: float, *, with_memory: bool = False) -> RunFigures:
-    with tempfile.TemporaryDirectory() as name:
-        workflow = write_workflow(Path(name) / "work", floor.agent(seconds), total, at_once=at_once)
-        return measured_run(workflow, with_memory=with_memory)
+    workflow = write_workflow(kept_folder() / "work", floor.agent(seconds), total, at_once=at_once)
+    return measured_run(workflow, with_memory=with_memory)
 
 
 def _fan_out(total: int, at_once: int, times: int) -> Iterator[Row]:
@@ -100,8 +98,8 @@ def _floor_rate(total: int) -> float:
 
 
 def _supervisor_rate(total: int) -> float:
-    with tempfile.TemporaryDirectory() as name, Supervisor() as supervisor:
-        folder = Path(name)
+    folder = kept_folder()
+    with Supervisor() as supervisor:
         (folder / "prompt").write_bytes(b"")
         argv = tuple(floor.agent())
 

@@ -6,11 +6,13 @@ python benchmarks/runs.py WORKFLOW [--memory]    prints the figures of one run a
 from __future__ import annotations
 
 import asyncio
+import atexit
 import contextlib
 import dataclasses
 import json
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -83,6 +85,17 @@ def write_workflow(
     path = folder / "workflow.json"
     path.write_text(json.dumps(workflow), encoding="utf-8")
     return path
+
+
+def kept_folder() -> Path:
+    """A new folder that is removed when all benchmarks are done.
+
+    Not at once: ext4 passes over what was deleted in the last seconds each time it makes a file, which then
+    takes ten times as long, and the next run would pay for it.
+    """
+    folder = tempfile.TemporaryDirectory(prefix="openloop-benchmark-")
+    atexit.register(folder.cleanup)
+    return Path(folder.name)
 
 
 def measured_run(workflow: Path, *, with_memory: bool = False) -> RunFigures:
