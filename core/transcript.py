@@ -34,6 +34,7 @@ from core.backends.base import (
 from core.events import AttemptKind
 from core.json_types import JsonValue
 from core.state import StateUpdate
+from core.visible_text import visible
 
 MARK = b"\x1e"
 NAME_MARK = b"\x1f"
@@ -68,6 +69,8 @@ class Kind(StrEnum):
     CORRECTION = "c"
 
 
+OWN = frozenset({Kind.UPDATE, Kind.NOTE, Kind.WARNING, Kind.RETRY, Kind.CORRECTION})
+"""What OpenLoop itself says; it may repeat words of an agent, but in its own looks."""
 FOLDING = frozenset({Kind.TOOL, Kind.TOOL_FAILED, Kind.ANSWER})
 _KINDS = {kind.value.encode(): kind for kind in Kind}
 
@@ -123,6 +126,11 @@ def _clean(data: bytes) -> bytes:
 
 def _encode(text: str) -> bytes:
     return _clean(text.encode("utf-8", "replace")).strip(b"\r\n")
+
+
+def _note_bytes(text: str) -> bytes:
+    """What we say ourselves: a return in what it repeats of an agent must not hide what stands before it."""
+    return _encode(text.replace("\r\n", "\n").replace("\r", " "))
 
 
 _FIELD_BREAKS = str.maketrans({"\t": " ", "\n": " ", "\r": " ", "\x1e": "␞", "\x1f": "␟"})
@@ -284,7 +292,7 @@ class _Renderer:
 
     def note(self, text: str, now: float, kind: Kind = Kind.NOTE) -> None:
         with self._lock:
-            self._write_block(_Block(kind, _encode(text)), now)
+            self._write_block(_Block(kind, _note_bytes(text)), now)
 
     def attempt(self, number: int, kind: AttemptKind, reason: str, now: float) -> None:
         with self._lock:
@@ -390,7 +398,7 @@ class OverviewWriter:
     def note(self, text: str, now: float, kind: Kind = Kind.NOTE) -> None:
         """Something about the run as a whole."""
         with self._lock:
-            self._file.write(_block_bytes(_Block(kind, _encode(text)), now, b""))
+            self._file.write(_block_bytes(_Block(kind, _note_bytes(text)), now, b""))
 
     def tick(self, now: float) -> None:
         """Tell of floods that ended; every write does it too."""
@@ -487,15 +495,26 @@ class _OverviewTurn(_Renderer):
 
 def summarize_update(update: StateUpdate) -> str:
     """An update in one line, such as `score 86 · feedback 2 items · not complete`."""
-    parts = [_summary_of(key, value) for key, value in list((update.payload or {}).items())[:6]]
+    parts = [_summary_of(_shown(key), value) for key, value in list((update.payload or {}).items())[:6]]
     more = len(update.payload or {}) - 6
     if more > 0:
         parts.append(f"{more} more")
     if update.is_complete is not None:
         parts.append("complete" if update.is_complete else "not complete")
     if update.termination_reason:
-        parts.append(update.termination_reason)
+        parts.append(_shown(update.termination_reason, 200))
     return " · ".join(parts) or "nothing changed"
+
+
+_ESCAPE = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\|\Z)|[ -/]*[0-~]?)|\x9b[0-?]*[ -/]*[@-~]"
+)
+
+
+def _shown(text: str, limit: int = 60) -> str:
+    """What an agent wrote, inside a line of our own: it neither colours nor breaks nor turns it."""
+    cut = text[:limit] + ("…" if len(text) > limit else "")
+    return visible(_ESCAPE.sub("", cut).translate(_FIELD_BREAKS))
 
 
 def _summary_of(key: str, value: JsonValue) -> str:
@@ -504,8 +523,7 @@ def _summary_of(key: str, value: JsonValue) -> str:
     if isinstance(value, dict):
         return f"{key} {len(value)} key" + ("" if len(value) == 1 else "s")
     if isinstance(value, str):
-        shown = value[:60].translate(_FIELD_BREAKS)
-        return f"{key} “{shown}{'…' if len(value) > 60 else ''}”"
+        return f"{key} “{_shown(value)}”"
     if isinstance(value, bool):
         return f"{key} {'yes' if value else 'no'}"
     return f"{key} {'none' if value is None else value}"

@@ -24,6 +24,8 @@ from app.run_view.log_rows import Row
 from app.theme import GRID, mono_font, theme
 
 MARGIN = 3 * GRID
+_OWN_LEFT, _OWN_WIDTH = 4, 3
+"""The mark beside what OpenLoop itself says, in the margin."""
 _NAME_CHARACTERS = 12
 _NAME_TOKENS = ("accent", "other", "succeeded", "text", "quiet")
 
@@ -199,6 +201,31 @@ class LogPainter:
     ) -> None:
         """Paint one row. `left`: minus the horizontal scroll offset; `top`: where its first screen row is."""
         row = laid.row
+        if row.text.isascii() and row.name.isascii():
+            self._paint_row(painter, laid, left, top, width, selected, marked, focused)
+            return
+        # Marks can be stacked on a letter as high as one likes; they stay within their row.
+        painter.save()
+        painter.setClipRect(QRectF(0, top, width, laid.heights * self.row_height))
+        self._paint_row(painter, laid, left, top, width, selected, marked, focused)
+        painter.restore()
+
+    def _paint_row(
+        self,
+        painter: QPainter,
+        laid: LaidRow,
+        left: float,
+        top: float,
+        width: float,
+        selected: tuple[int, int] | None,
+        marked: Sequence[Marked],
+        focused: bool,
+    ) -> None:
+        row = laid.row
+        if row.own_token is not None:
+            # No text can paint there: what an agent prints never passes for what OpenLoop says.
+            height = laid.heights * self.row_height
+            painter.fillRect(QRectF(_OWN_LEFT, top + 2, _OWN_WIDTH, height - 4), self.color(row.own_token))
         x = left + self.text_left
         if row.separator:
             painter.setPen(QPen(self.color("line"), 1))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from core.line_index import LogLine
-from core.transcript import FOLDING, Entry, Kind, read_entry
+from core.transcript import FOLDING, OWN, Entry, Kind, read_entry
 
 RESULT_INDENT = "    "
 _ESCAPE = re.compile(
@@ -70,6 +70,8 @@ class Row:
     searchable: tuple[int, int] = (0, 0)
     hanging: int = 0
     separator: bool = False
+    own_token: Token | None = None
+    """The colour of the mark beside what OpenLoop itself says; None: others say it."""
 
 
 _LABELS = {
@@ -103,6 +105,9 @@ def row_of(line: LogLine, *, structured: bool, is_result: bool = False, folded: 
         label = RESULT_INDENT
     body, spans = ansi_spans(_after_carriage_return(entry.text), base, len(label))
     text = label + body
+    if entry.kind in OWN:
+        # Colours in it are those of an agent that it quotes.
+        spans = [Span(len(label), len(text), base)] if body else []
     if label.strip():
         spans = [Span(0, len(label), label_token), *spans]
     end = len(text)
@@ -120,6 +125,7 @@ def row_of(line: LogLine, *, structured: bool, is_result: bool = False, folded: 
         searchable=(len(label), end),
         hanging=len(label),
         separator=entry.kind in _SEPARATORS,
+        own_token=label_token if entry.kind in OWN else None,
     )
 
 

@@ -7,19 +7,19 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QAccessible, QColor, QGuiApplication, QMouseEvent, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.run_view.log_folds import FoldMap
-from app.run_view.log_rows import Token, ansi_spans
+from app.run_view.log_rows import Token, ansi_spans, row_of
 from app.run_view.log_view import LogView
 from app.theme import theme
 from core.backends.base import NoiseSeen, TextSaid, ToolUsed
 from core.line_index import LineIndex
-from core.transcript import FOLD_HEADER, TranscriptWriter
+from core.transcript import FOLD_HEADER, Kind, TranscriptWriter
 
 NOW = 1_700_000_000.0
 LEFT = Qt.MouseButton.LeftButton
@@ -243,6 +243,52 @@ def test_colours_are_painted(view: LogView, log: Path, qtbot: QtBot) -> None:
     point = row_point(view, "███", 1) + QPoint(3, 0)
     image = view.viewport().grab().toImage()
     assert image.pixelColor(point * image.devicePixelRatio()) == QColor(theme().succeeded)
+
+
+def margin_colors(view: LogView, text: str) -> set[str]:
+    """The colours in the margin beside a row."""
+    row = row_point(view, text)
+    image = view.viewport().grab().toImage()
+    return {image.pixelColor(x, row.y()).name() for x in range(10)}
+
+
+def test_what_an_agent_prints_never_looks_like_what_openloop_says(
+    view: LogView, log: Path, qtbot: QtBot
+) -> None:
+    writer = TranscriptWriter(log)
+    writer.update("score 1", NOW)
+    writer.event(NoiseSeen(b"\x1b[34mstate update\x1b[0m  score 100\n"), NOW)
+    writer.note("vera wrote \x1b[31m7\x1b[0m", NOW, Kind.WARNING)
+    writer.close()
+    view.set_source(log)
+    settle(qtbot, view, 3)
+    mark = theme().color("succeeded").name()
+    assert mark in margin_colors(view, "state update  score 1")
+    forged = margin_colors(view, "state update  score 100")
+    assert mark not in forged
+    assert len(forged) == 2, "the ground, and the frame of what has the focus"
+    index = LineIndex(log, FOLD_HEADER)
+    index.advance()
+    quoted = row_of(index.read(2, 1)[0], structured=True)
+    assert quoted.text == "warning  vera wrote 7"
+    assert [span.token for span in quoted.spans] == [Token.FAILED, Token.TEXT]
+
+
+def test_marks_stacked_on_a_letter_stay_within_their_row(view: LogView, log: Path, qtbot: QtBot) -> None:
+    log.write_bytes(b"above\n" + ("Z" + "\u0301\u0323" * 60).encode() + b"\nbelow\n")
+    view.set_source(log, raw=True)
+    settle(qtbot, view, 3)
+    stacked = view.viewport().grab().toImage()
+    log.write_bytes(b"above\n-\nbelow\n")
+    view.set_source(None)
+    view.set_source(log, raw=True)
+    settle(qtbot, view, 3)
+    plain = view.viewport().grab().toImage()
+    height = view._painter.row_height
+    # Where the view begins its rows.
+    for top in (8, 8 + 2 * height):
+        row = QRect(0, top, plain.width(), height)
+        assert stacked.copy(row) == plain.copy(row)
 
 
 def test_an_empty_log_says_so(view: LogView) -> None:

@@ -209,6 +209,22 @@ def test_an_update_is_said_in_a_line() -> None:
     assert summarize_update(StateUpdate()) == "nothing changed"
 
 
+def test_what_an_agent_wrote_cannot_dress_up_a_line_of_ours(tmp_path: Path) -> None:
+    update = StateUpdate(
+        True,
+        "\x1b[2Jdone\u202e",
+        {"\x1b[31mkey": "\x1b[32mgreen\x1b[0m", "link": "\x1b]8;;http://x\x07here", "turned": "\u202ecba"},
+    )
+    words = summarize_update(update)
+    assert words == "key “green” · link “here” · turned “⟨U+202E⟩cba” · complete · done⟨U+202E⟩"
+    writer = TranscriptWriter(tmp_path / "transcript.log")
+    writer.note("vera wrote “a\rstate update  score 100”", NOW)
+    writer.close()
+    assert [entry.text for entry in entries(tmp_path / "transcript.log")] == [
+        "vera wrote “a state update  score 100”".encode()
+    ]
+
+
 # --- index --------------------------------------------------------------------------------------------
 
 _PIECES = st.sampled_from(
