@@ -186,7 +186,8 @@ class MainWindow(QMainWindow):
         self.pool.new_agent_requested.connect(self.agents.new_agent)
         self.pool.folder_open_requested.connect(self.agents.open_folder)
         self.agents.message.connect(self.status.say)
-        self.top_bar.side_chosen.connect(self.right.show_side)
+        self.top_bar.side_chosen.connect(self.right.turn_to)
+        self.right.log_focused.connect(self.actions_of_window.leave_find_to_log)
         self.right.side_changed.connect(self.top_bar.show_side)
         self.right.run_view_built.connect(self._connect_run_view)
         self.status.problems_requested.connect(self._show_problems)
@@ -215,6 +216,7 @@ class MainWindow(QMainWindow):
             (actions.next_tab, self.right.next_tab),
             (actions.previous_tab, self.right.previous_tab),
             (actions.close_tab, self.right.close_tab),
+            (actions.find, self.right.find_in_log),
             (actions.zoom_in, self.right.zoom_in),
             (actions.zoom_out, self.right.zoom_out),
             (actions.zoom_normal, self.right.zoom_normal),
@@ -384,7 +386,11 @@ class MainWindow(QMainWindow):
         self.run_view.banner.offer_again(self.run.is_of_document)
         self.top_bar.offer_run(True)
         self.actions_of_window.show_has_run(True)
+        focused = self.focusWidget()
         self.right.show_side(Side.RUN)
+        if not any(part.isAncestorOf(focused) for part in (self.pool, self.top_bar)):
+            # Left in the workflow, letters would edit it when the run is over.
+            self.right.focus_page()
 
     def _origin(self, progress: RunProgress) -> str:
         """Which workflow a resumed run has: its own, whatever is open."""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QFocusEvent
+from PySide6.QtWidgets import QApplication, QStackedWidget, QWidget
 
 from app.settings_store import SettingsStore
 from app.side import Side
 
 if TYPE_CHECKING:
+    from app.run_view.log_view import LogView
     from app.run_view.run_view import RunView
     from app.runs.runs_page import RunsPage
 
@@ -19,11 +21,15 @@ _ZOOMS = (-4, 24)
 
 class RightSide(QStackedWidget):
     """Signals: `run_view_built(RunView)` and `runs_page_built(RunsPage)` once, before they show anything;
-    `side_changed(Side)`."""
+    `side_changed(Side)`; `log_focused(bool)`: a log has the focus, and with it keys of its own.
+
+    A click on room without a field gives the page the focus: left in the workflow, letters would edit it.
+    """
 
     run_view_built = Signal(object)
     runs_page_built = Signal(object)
     side_changed = Signal(object)
+    log_focused = Signal(bool)
 
     def __init__(self, settings: QWidget, store: SettingsStore, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -32,7 +38,12 @@ class RightSide(QStackedWidget):
         self._view: RunView | None = None
         self._runs: RunsPage | None = None
         self._zoom = store.log_zoom
+        self._log_focused = False
         self.addWidget(settings)
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        application = QApplication.instance()
+        if isinstance(application, QApplication):
+            application.focusChanged.connect(self._focus_changed)
 
     @property
     def run_view(self) -> RunView:
@@ -43,6 +54,9 @@ class RightSide(QStackedWidget):
 
             self._view = RunView(self)
             self._view.tabs.set_zoom(self._zoom)
+            # After the tabs have turned to the page that was clicked.
+            self._view.tabs.fixed.tabBarClicked.connect(self.focus_page)
+            self._view.tabs.bar.tabBarClicked.connect(self.focus_page)
             self.addWidget(self._view)
             self.run_view_built.emit(self._view)
         return self._view
@@ -92,20 +106,81 @@ class RightSide(QStackedWidget):
         self.setCurrentWidget(shown)
         self.side_changed.emit(self.side)
 
+    @Slot(object)
+    def turn_to(self, side: Side) -> None:
+        """The user turns to a side: it is shown and has the focus."""
+        self.show_side(side)
+        self.focus_page()
+
     @Slot()
     def show_settings(self) -> None:
-        """Show the settings."""
-        self.show_side(Side.SETTINGS)
+        """Turn to the settings."""
+        self.turn_to(Side.SETTINGS)
 
     @Slot()
     def show_run(self) -> None:
-        """Show the run, if there is one."""
-        self.show_side(Side.RUN)
+        """Turn to the run, if there is one."""
+        self.turn_to(Side.RUN)
 
     @Slot()
     def show_runs(self) -> None:
-        """Show all runs."""
-        self.show_side(Side.RUNS)
+        """Turn to all runs."""
+        self.turn_to(Side.RUNS)
+
+    # --- the focus -------------------------------------------------------------------------------------
+
+    @Slot()
+    def focus_page(self) -> None:
+        """Give the focus to what is shown: the page of the run's tab, the list of runs; else to no field."""
+        target = self._focus_target()
+        (self if target is None else target).setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _focus_target(self) -> QWidget | None:
+        page = self.run_view.tabs.pages.currentWidget() if self.shows_run else self.currentWidget()
+        if page is None or page is self._settings:
+            return None
+        if page.focusProxy() is not None or page.focusPolicy() & Qt.FocusPolicy.TabFocus:
+            return page
+        for child in page.findChildren(QWidget):
+            if child.focusPolicy() & Qt.FocusPolicy.TabFocus and child.isVisibleTo(page):
+                return child
+        return None
+
+    def focusInEvent(self, event: QFocusEvent) -> None:  # noqa: N802
+        super().focusInEvent(event)
+        target = self._focus_target() if event.reason() is Qt.FocusReason.MouseFocusReason else None
+        if target is not None:
+            target.setFocus(event.reason())
+
+    @Slot(QWidget, QWidget)
+    def _focus_changed(self, old: QWidget | None, now: QWidget | None) -> None:
+        del old
+        log = self._log_on_view()
+        focused = log is not None and now is not None and (now is log or log.isAncestorOf(now))
+        if focused != self._log_focused:
+            self._log_focused = focused
+            self.log_focused.emit(focused)
+
+    def _log_on_view(self) -> LogView | None:
+        if self._view is None or not self.shows_run:
+            return None
+        from app.run_view.log_view import LogView
+
+        page = self._view.tabs.pages.currentWidget()
+        return page if isinstance(page, LogView) else None
+
+    @Slot()
+    def find_in_log(self) -> None:
+        """Find in the log on view; where the state is, in the overview. Among all runs: in their list."""
+        if self.side is Side.RUNS:
+            self.focus_page()
+            return
+        self.show_side(Side.RUN)
+        if self.shows_run and self._log_on_view() is None:
+            self.run_view.tabs.show_overview()
+        log = self._log_on_view()
+        if log is not None:
+            log.open_find()
 
     # --- one agent of the run --------------------------------------------------------------------------
 
@@ -144,12 +219,14 @@ class RightSide(QStackedWidget):
         """The next tab of the run."""
         self.show_side(Side.RUN)
         self.run_view.tabs.step(1)
+        self.focus_page()
 
     @Slot()
     def previous_tab(self) -> None:
         """The tab before this one."""
         self.show_side(Side.RUN)
         self.run_view.tabs.step(-1)
+        self.focus_page()
 
     @Slot()
     def close_tab(self) -> None:

@@ -52,6 +52,7 @@ class WindowActions(QObject):
         self.next_tab = make(self.tr("Ne&xt tab"), None, "Ctrl+Tab")
         self.previous_tab = make(self.tr("&Previous tab"), None, "Ctrl+Shift+Tab")
         self.close_tab = make(self.tr("&Close tab"), None, "Ctrl+W")
+        self.find = make(self.tr("&Find in the log…"), None, key.Find)
         self.zoom_in = make(self.tr("Log text &larger"), None, key.ZoomIn)
         self.zoom_out = make(self.tr("Log text s&maller"), None, key.ZoomOut)
         self.zoom_normal = make(self.tr("Log text n&ormal"), None, "Ctrl+0")
@@ -108,6 +109,8 @@ class WindowActions(QObject):
         view_menu.addActions([self.show_settings, self.show_run, self.show_runs])
         view_menu.addSeparator()
         view_menu.addActions([self.all_turns, self.next_tab, self.previous_tab, self.close_tab])
+        view_menu.addSeparator()
+        view_menu.addAction(self.find)
         view_menu.addSeparator()
         view_menu.addActions([self.zoom_in, self.zoom_out, self.zoom_normal])
         view_menu.addSeparator()
@@ -167,9 +170,16 @@ class WindowActions(QObject):
             self.next_tab,
             self.previous_tab,
             self.close_tab,
+            self.find,
             self.open_run_folder,
         ):
             action.setEnabled(has_run)
+
+    @Slot(bool)
+    def leave_find_to_log(self, log_has_focus: bool) -> None:
+        """A log has the same key of its own; two that fit would undo each other."""
+        key = QKeySequence() if log_has_focus else QKeySequence(QKeySequence.StandardKey.Find)
+        self.find.setShortcut(key)
 
     def show_scheme(self, scheme: Scheme) -> None:
         """Which look is in force."""
