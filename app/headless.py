@@ -87,7 +87,7 @@ def go(prepared: PreparedRun, recorded: RecordedRun | None, *, trust: bool, as_j
         ended = asyncio.run(_run(plan, display, recorded))
     except RunRefused as refusal:
         return refuse(refusal.problems)
-    if ended.finished.status is not RunStatus.COMPLETED and not as_json:
+    if ended.finished.status is not RunStatus.COMPLETED and not as_json and ended.folder.is_dir():
         sys.stderr.write(f"{one_line(resume_words(ended.folder, ended.finished))}\n")
     return _exit_code(ended.finished, ended.interrupted)
 

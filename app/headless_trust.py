@@ -21,6 +21,9 @@ def may_run(prepared: PreparedRun, *, trust: bool, workflow: str) -> bool:
     before, and the caller starts nothing after False and ends with 2.
     """
     store = TrustStore()
+    # What the user says today on the command line needs no question when the run is resumed tomorrow.
+    if prepared.own_commands:
+        _warn(store.remember(prepared.own_commands, "your own words"))
     found = store.judge(prepared.commands)
     _warn(found.warnings)
     if not found.unknown:
@@ -39,6 +42,9 @@ def may_run(prepared: PreparedRun, *, trust: bool, workflow: str) -> bool:
             return False
         if not _asked(out):
             sys.stderr.write("Nothing was started.\n")
+            return False
+        if store.changed(found.unknown):
+            sys.stderr.write("They changed while you were asked. Nothing was started; look again.\n")
             return False
     _warn(store.remember(found.unknown, prepared.plan.workflow_path or workflow))
     return True

@@ -210,6 +210,9 @@ class RunController(QObject):
         from core.trust_store import TrustStore
 
         store = TrustStore()
+        if prepared.own_commands:
+            own = partial(store.remember, prepared.own_commands, "your own words")
+            self._warn(await self._executor.call(own))
         trust = await self._executor.call(partial(store.judge, prepared.commands))
         self._warn((*prepared.warnings, *trust.warnings))
         if not trust.unknown:

@@ -16,7 +16,7 @@ from core.planning import RunOverrides
 from core.preparing import folders_in_force
 from core.problems import UserFileError
 from core.progress_words import cost_words, quantity_words
-from core.recorded_run import RecordedRun, list_runs
+from core.recorded_run import RecordedRun, list_runs, run_folders
 from core.workflow_file import load_workflow
 
 
@@ -34,10 +34,14 @@ def print_runs(workflow: Path | None, workdir: Path | None, log_dir: Path | None
         for run in runs:
             sys.stdout.buffer.write(orjson.dumps(_facts(run), option=orjson.OPT_APPEND_NEWLINE))
         return 0
-    if not runs:
+    readable = {run.folder for run in runs}
+    broken = [path for path in run_folders(folder) if path.absolute() not in readable]
+    if not runs and not broken:
         sys.stdout.write(f"There are no runs in {one_line(str(folder))}.\n")
     for run in runs:
         sys.stdout.write(_lines(run))
+    for path in broken:
+        sys.stdout.write(f"{one_line(path.name)}  cannot be read: nothing in its journal tells of a run.\n")
     elsewhere = [path for path in cut_off_runs() if path.parent != folder]
     for path in elsewhere:
         sys.stdout.write(f"A run was cut off elsewhere: {one_line(str(path))}\n")

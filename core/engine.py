@@ -184,7 +184,14 @@ class Engine:
         except RunIsHeld as error:
             raise RunRefused([Problem(str(error))]) from error
         except OSError as error:
-            raise RunRefused([_no_folder_problem(self.plan.log_dir, error)]) from error
+            problem = _no_folder_problem(self.plan.log_dir, error)
+            if self._recorded is not None:
+                problem = Problem(
+                    f"The run folder cannot be written ({error.strerror}): "
+                    f"{error.filename or self._recorded.folder}.",
+                    suggestion="Make room there, or make it writable, then resume the run.",
+                )
+            raise RunRefused([problem]) from error
         except StartError as error:
             raise RunRefused([Problem(str(error))]) from error
         record.watch(self._deliver)

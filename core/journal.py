@@ -114,12 +114,18 @@ def read_journal(path: Path) -> list[Event]:
 
     Raises OSError when there is no such file.
     """
+    return read_lines(path)[0]
+
+
+def read_lines(path: Path) -> tuple[list[Event], int]:
+    """The events of a journal, and how many of its lines cannot be read. Raises OSError."""
     adapter = _adapter()
     events: list[Event] = []
+    unreadable = 0
     with path.open("rb") as file:
         for line in file:
             try:
                 events.append(adapter.validate_json(line))
             except ValidationError:
-                continue
-    return events
+                unreadable += 1
+    return events, unreadable

@@ -24,6 +24,8 @@ class PreparedRun:
     plan: RunPlan
     commands: tuple[BroughtCommand, ...]
     warnings: tuple[Problem, ...] = ()
+    own_commands: tuple[BroughtCommand, ...] = ()
+    """Those that no file brings: the user's own, of command line, environment or own settings."""
 
 
 def prepare_run(
@@ -61,7 +63,10 @@ def prepare_run(
         found = problems_in_force(file, effective, library, known_backends, workdir)
         errors = [problem for problem in found if problem.severity is Severity.ERROR]
         raise UserFileError(errors or refusal.problems) from refusal
-    return PreparedRun(plan, brought_commands(plan, effective.settings), effective.warnings)
+    brought = brought_commands(plan, effective.settings)
+    meanings = {command.meaning for command in brought}
+    own = tuple(command for command in brought_commands(plan) if command.meaning not in meanings)
+    return PreparedRun(plan, brought, effective.warnings, own)
 
 
 def folders_in_force(

@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pydantic import TypeAdapter, ValidationError
+
 from core.events import (
     AttemptStarted,
     Event,
@@ -17,19 +19,18 @@ from core.events import (
     InitScriptFinished,
     InitScriptStarted,
     Merged,
-    RunStarted,
     RunStatus,
     TurnFinished,
     TurnStarted,
     TurnStatus,
     UsageReported,
 )
-from core.journal import JOURNAL_NAME, read_journal
+from core.journal import JOURNAL_NAME, read_lines
 from core.open_runs import is_held
 from core.problems import Problem
 from core.progress import RunProgress
 from core.progress_words import PHASE_WORDS
-from core.run_files import WORKFLOW_NAME
+from core.run_files import TURNS_NAME, UPDATE_NAME, WORKFLOW_NAME
 from core.state import Phase, StateUpdate
 from core.usage import Spent, Usage
 
@@ -69,6 +70,8 @@ class RecordedRun:
     usage_by_turn: dict[str, Usage] = field(default_factory=dict)
     init_done: bool = False
     """The `init_script` ended well."""
+    unreadable: int = 0
+    """Lines of the journal that cannot be read; updates among them may be in the turns' folders."""
 
     @property
     def run_id(self) -> str:
@@ -77,8 +80,8 @@ class RecordedRun:
 
     @property
     def workflow(self) -> str:
-        """The workflow's name."""
-        return self.progress.workflow
+        """The workflow's name; that of the folder where the journal lost it."""
+        return self.progress.workflow or self.folder.name
 
     @property
     def started(self) -> float:
@@ -179,7 +182,9 @@ def read_run(folder: Path) -> RecordedRun:
     """The run in this folder. Raises RunUnreadable. Takes about 20 ms for each thousand events."""
     path = folder / JOURNAL_NAME
     try:
-        events = read_journal(path)
+        if not path.is_file():  # a pipe would be waited for without end
+            raise FileNotFoundError(path)
+        events, unreadable = read_lines(path)
     except OSError as error:
         why = "it has no journal" if isinstance(error, FileNotFoundError) else str(error.strerror)
         raise RunUnreadable(
@@ -188,7 +193,7 @@ def read_run(folder: Path) -> RecordedRun:
                 suggestion="`openloop runs` lists those of a folder.",
             )
         ) from error
-    if not any(isinstance(event, RunStarted) for event in events):
+    if not events:
         raise RunUnreadable(
             Problem(
                 f"Nothing in the journal of {folder} tells of a run.",
@@ -197,13 +202,43 @@ def read_run(folder: Path) -> RecordedRun:
         )
     progress = RunProgress()
     progress.apply_all(events)
+    if progress.started is None:
+        # The first line is lost; the folder still tells what it is.
+        progress.started, progress.run_id = events[0].time, folder.name
     # The folder may have been moved, or come from another machine.
     progress.folder = str(folder.absolute())
     # Whoever wrote the end is about to let go of the folder.
     going_on = progress.status is None and is_held(folder)
-    run = RecordedRun(folder.absolute(), events, progress, going_on)
+    run = RecordedRun(folder.absolute(), events, progress, going_on, unreadable=unreadable)
     _index(run)
+    _find_lost_updates(run)
     return run
+
+
+def _find_lost_updates(run: RecordedRun) -> None:
+    """Whatever the journal lost of merged groups: from the turns' folders, else the turn has to run again."""
+    for event in run.events:
+        if not isinstance(event, Merged):
+            continue
+        key = (event.phase, event.iteration, event.group)
+        prefix = f"{event.phase}/{event.iteration}/{event.group}/"
+        turns = {turn.label: turn for turn in run.progress.turns.values() if turn.id.startswith(prefix)}
+        for writer in event.writers:
+            turn = turns.get(writer)
+            if turn is None or turn.id in run.answers:
+                continue
+            update = _kept_update(run.folder / TURNS_NAME / turn.folder / UPDATE_NAME)
+            if update is not None:
+                run.answers[turn.id] = update
+            else:
+                run.merged.discard(key)
+
+
+def _kept_update(path: Path) -> StateUpdate | None:
+    try:
+        return TypeAdapter(StateUpdate).validate_json(path.read_bytes())
+    except (OSError, ValidationError):
+        return None
 
 
 def list_runs(log_dir: Path) -> list[RecordedRun]:

@@ -9,10 +9,13 @@ from pathlib import Path
 from core.agent import AgentLibrary, agent_folders
 from core.agent_definition import AgentDefinition
 from core.config import WorkflowFile
+from core.journal import JOURNAL_NAME
+from core.merge import merge_rule_problem
 from core.plan import RunPlan
 from core.planning import RunOverrides, plan_run
 from core.preparing import PreparedRun
 from core.problems import Problem, Severity, UserFileError
+from core.progress_words import dollar_words
 from core.recorded_run import RecordedRun
 from core.run_files import AGENTS_NAME, WORKFLOW_NAME
 from core.run_folders import workdir_of
@@ -33,6 +36,13 @@ def prepare_resume(
     workflow. Agents are taken as they are now, else as they were; a warning names those that changed.
     """
     overrides = overrides or RunOverrides()
+    wrong = [
+        Problem(problem, f"merge.{path}", "Correct the path or the rule of --merge.")
+        for path, rule in overrides.merge.items()
+        if (problem := merge_rule_problem(path, rule)) is not None
+    ]
+    if wrong:
+        raise UserFileError(wrong)
     if run.obstacle:
         raise UserFileError([Problem(f"This run cannot go on. {run.obstacle}", file=run.folder)])
     file = load_workflow(run.folder / WORKFLOW_NAME)
@@ -48,6 +58,10 @@ def prepare_resume(
             ]
         )
     library, warnings = _library(run, file, workdir)
+    if run.unreadable:
+        lines = "1 line" if run.unreadable == 1 else f"{run.unreadable} lines"
+        words = f"{lines} of the run's journal cannot be read. Turns whose end stood there run again."
+        warnings.append(Problem(words, severity=Severity.WARNING, file=run.folder / JOURNAL_NAME))
     plan = plan_run(file, library, overrides, known_backends=known_backends)
     original = run.progress.workflow_path
     plan = replace(
@@ -73,7 +87,18 @@ def _library(run: RecordedRun, file: WorkflowFile, workdir: Path) -> tuple[Agent
             same = bundled.get(old.name)
             if same is not None and not _differs(old, same):
                 continue  # it comes with OpenLoop, and is as it was
+            name = old.path.name if old.path is not None else ""
+            broken = [
+                problem
+                for problem in library.problems
+                if problem.file is not None and problem.file.name == name and kept not in problem.file.parents
+            ]
             words = f"The file of the agent {old.name} is gone; the run goes on with it as it was."
+            if broken:
+                words = (
+                    f"The file of the agent {old.name} cannot be used; the run goes on with it as it was. "
+                    f"{broken[0].text()}"
+                )
         elif _differs(old, new):
             words = f"The agent {old.name} was changed since the run began; it works as it is now."
         else:
@@ -113,6 +138,21 @@ def _refuse_a_wall(run: RecordedRun, plan: RunPlan) -> None:
                 )
             ]
         )
+    group_cap = plan.budget.max_cost_usd_per_group
+    if run.reason == "budget_exceeded:max_cost_usd_per_group" and group_cap is not None:
+        last = list(run.progress.groups.values())[-1]
+        cost = run.spent_of(last.turns).cost_usd or 0.0
+        if cost >= group_cap:
+            raise UserFileError(
+                [
+                    Problem(
+                        f"The group has cost {dollar_words(cost)}; "
+                        f"the budget allows {dollar_words(group_cap)}.",
+                        "budget.max_cost_usd_per_group",
+                        "Resume it with a higher max_cost_usd_per_group (--max-cost-per-group).",
+                    )
+                ]
+            )
     kind, _, path = run.reason.partition(":")
     rules = [group.merge_rules for group in (*plan.preparation, *plan.loop, *plan.finalization)]
     if kind == "merge_conflict" and any(rule.get(path) == "error" for rule in rules):

@@ -142,6 +142,10 @@ class RunRecord:
     def close_cut_off(self, earlier: RecordedRun) -> None:
         """Note the end of turns that an earlier life of the run left open: nothing stays marked running."""
         for turn in earlier.open_turns:
+            update = earlier.answers.get(turn)
+            if update is not None:  # its end was lost, its update was not
+                self.publish(TurnFinished(time=earlier.ended, turn=turn, update=update))
+                continue
             begun = earlier.progress.turns[turn].started if turn in earlier.progress.turns else None
             self.publish(_cut_off(turn, begun or earlier.ended, earlier.ended, "It was cut off."))
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import orjson
@@ -40,6 +40,8 @@ class BroughtCommand:
     command: str
     meaning: str = ""
     scripts: tuple[Path, ...] = ()
+    shown_hash: str = field(default="", compare=False)
+    """Its hash when the user was shown it: that is allowed, whatever changes meanwhile. Empty: not shown."""
 
 
 def brought_commands(plan: RunPlan, settings: Sequence[Setting] = ()) -> tuple[BroughtCommand, ...]:

@@ -6,7 +6,7 @@ import contextlib
 import itertools
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from filelock import FileLock
@@ -73,18 +73,23 @@ class TrustStore:
             return Trust()
         warnings: list[Problem] = []
         known = {entry.hash for entry in self._read(warnings).trusted}
-        unknown = tuple(command for command in commands if command_hash(command) not in known)
+        hashes = [(command, command_hash(command)) for command in commands]
+        unknown = tuple(replace(command, shown_hash=now) for command, now in hashes if now not in known)
         return Trust(unknown, tuple(warnings))
+
+    def changed(self, commands: Sequence[BroughtCommand]) -> bool:
+        """Whether one of them is not any more what the user was shown. Blocking: reads the scripts."""
+        return any(command.shown_hash not in ("", command_hash(command)) for command in commands)
 
     def remember(
         self, commands: Sequence[BroughtCommand], workflow: Path | str | None
     ) -> tuple[Problem, ...]:
-        """Allow these commands, as they are now, from now on. Gives warnings. Blocking."""
+        """Allow these commands, as they were shown or else are now, from now on. Gives warnings. Blocking."""
         warnings: list[Problem] = []
         when = time.strftime("%Y-%m-%dT%H:%M:%S%z")
         entries = [
             _Entry(
-                hash=command_hash(command),
+                hash=command.shown_hash or command_hash(command),
                 when=when,
                 workflow=_text(str(workflow or "")),
                 source=_text(command.source),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import random
+import shutil
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 
 from core.backends.base import Failure, TurnOrder
 from core.events import (
@@ -20,6 +22,7 @@ from core.events import (
     TurnStarted,
     TurnStatus,
 )
+from core.journal import JournalError
 from core.plain_name import plain_name
 from core.plan import PlannedGroup, PlannedTurn
 from core.run_context import Answer, LiveTurn, RunContext, RunEnds, TurnResult, first_of
@@ -32,6 +35,8 @@ from core.turn_outcome import Answered, Failed, NoState, Outcome, StopCause, Sto
 
 BACKOFF_FIRST, BACKOFF_MOST = 2.0, 60.0
 """Seconds before the first retry (doubled each time, up to a quarter more at random), and at most."""
+LITTLE_ROOM = 1_000_000
+"""Bytes; with less on the disk an agent's failure is most likely the disk's."""
 RESTART_PAUSE = 0.5
 """Seconds before a start that died before its first request is made again."""
 
@@ -308,6 +313,8 @@ class TurnLoop:
 
     async def _end(self, turn: Turn, outcome: Outcome, answer: Answer | None) -> TurnResult:
         result, detail = self._result(outcome, answer)
+        if result.status is TurnStatus.FAILED:
+            result = replace(result, message=result.message + folder_trouble(turn.order.turn_folder))
         now = time.time()
         finished = TurnFinished(
             time=now,
@@ -364,6 +371,20 @@ class TurnLoop:
         reason = "group_timeout" if cause is StopCause.GROUP_TIMEOUT else f"agent_error:{label}"
         by_user = cause is StopCause.TURN
         return TurnResult(self.ref, TurnStatus.STOPPED, None, messages[cause], reason, by_user)
+
+
+def folder_trouble(folder: Path) -> str:
+    """What the disk may have to do with a failure: a sentence, or nothing.
+
+    Raises JournalError when the run folder is gone: then nothing of the run can be kept any more.
+    """
+    if not folder.is_dir():
+        raise JournalError(
+            f"The run folder was removed while the run went on: {folder.parent.parent}. "
+            "Run the workflow again."
+        )
+    free = shutil.disk_usage(folder).free
+    return " There is no room left on the disk of the run folder." if free < LITTLE_ROOM else ""
 
 
 def missing_state_words(label: str, outcome: NoState) -> str:

@@ -150,6 +150,15 @@ def test_commands_that_changed_are_asked_about_again(shop: Workshop) -> None:
     assert openloop("resume", folder, "--trust", cwd=shop.folder).returncode == 0
 
 
+def test_what_the_user_said_when_the_run_began_is_not_asked_about_when_it_goes_on(shop: Workshop) -> None:
+    shop.agent("bad", fail={"exit_code": 1, "error": "No.", "first": 1})
+    path = shop.file({"preparation_agents": ["bad"]})
+    assert openloop("run", path, "--set", "init_script=echo mine", cwd=shop.folder).returncode == 1
+    (folder,) = (shop.folder / ".openloop").glob("*-*")
+    done = openloop("resume", folder, cwd=shop.folder)
+    assert done.returncode == 0, done.stderr
+
+
 def test_what_outlived_openloop_is_told_and_ended_only_when_allowed(shop: Workshop) -> None:
     """Pain 9."""
     folder = failed(shop)

@@ -387,3 +387,10 @@ def test_a_disk_that_fails_while_it_is_synced_ends_the_run_and_is_told_once(
     assert "The run folder cannot be written" in run.finished.message
     assert len(run.of(RunFinished)) == 1
     assert len(run.of(AttemptStarted)) == 1
+
+
+def test_a_run_folder_that_is_removed_meanwhile_ends_the_run_in_words(shop: Workshop) -> None:
+    shop.command("gone", "sh", "-c", "rm -rf .openloop; exit 1")
+    run = shop.run({"preparation_agents": ["gone"]})
+    assert run.reason == "agent_error:OpenLoop"
+    assert "The run folder was removed" in run.finished.message

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections import Counter
 from pathlib import Path
@@ -269,6 +270,22 @@ def test_a_merge_conflict_needs_another_rule(shop: Workshop) -> None:
     assert len(again.of(TurnStarted)) == 1
 
 
+@pytest.mark.parametrize(("path", "rule"), [("nonsense", "first"), ("is_complete", "sum")])
+def test_a_merge_rule_that_makes_no_sense_is_refused(shop: Workshop, path: str, rule: str) -> None:
+    shop.agent("a", fail={"exit_code": 1, "error": "No.", "first": 1})
+    first = shop.run({"preparation_agents": ["a"]})
+    assert path in refusal(first.folder, RunOverrides(merge={path: MergeRule(rule)}))
+
+
+def test_a_cap_of_a_group_that_is_reached_has_to_be_raised(shop: Workshop) -> None:
+    shop.agent("dear", cost_usd=0.5)
+    group: JsonObject = {"mode": "parallel", "agents": ["dear", "dear"], "max_parallel": 1}
+    first = shop.run({"preparation_agents": [group], "budget": {"max_cost_usd_per_group": 0.5}})
+    assert "--max-cost-per-group" in refusal(first.folder)
+    overrides = RunOverrides(max_cost_usd_per_group=2)
+    assert resume(first.folder, overrides=overrides).reason == "completed"
+
+
 def test_a_complete_run_does_not_go_on(shop: Workshop) -> None:
     shop.agent("a")
     assert "complete" in refusal(shop.run({"preparation_agents": ["a"]}).folder)
@@ -336,6 +353,59 @@ def test_lines_that_cannot_be_read_cost_only_what_stood_in_them(shop: Workshop) 
     assert again.reason == "completed"
     assert again.payload == {"a": 1, "b": 1}
     assert labels_started(again) == ["b"]
+
+
+def test_an_update_whose_line_is_lost_is_found_in_its_turns_folder_or_made_again(shop: Workshop) -> None:
+    """Pain 15: a group that was merged with it must not go on without it."""
+    shop.agent("a", writes={"a": 1})
+    shop.agent("b", writes={"b": 1})
+    shop.agent("c", writes={"c": 1}, fail={"exit_code": 1, "error": "No.", "first": 1})
+    group: JsonObject = {"mode": "parallel", "agents": ["a", "b"], "on_parallel_error": "continue"}
+    first = shop.run({"preparation_agents": [group, "c"]})
+    path = first.folder / JOURNAL_NAME
+    lines = path.read_bytes().splitlines(keepends=True)
+    lost = next(n for n, line in enumerate(lines) if b'"turn_finished"' in line and b'"b":1' in line)
+    lines[lost] = b"\x00" * 40 + b"\n"
+    for keeps_update in (True, False):
+        folder = first.folder.parent / f"copy-{keeps_update}"
+        shutil.copytree(first.folder, folder, ignore=shutil.ignore_patterns("run.lock"))
+        (folder / JOURNAL_NAME).write_bytes(b"".join(lines))
+        if not keeps_update:
+            (folder / "turns" / "002-b" / "update.json").unlink()
+        warnings = prepare_resume(read_run(folder)).warnings
+        assert "1 line of the run's journal cannot be read" in warnings[0].message
+        again = resume(folder)
+        assert again.payload == {"a": 1, "b": 1, "c": 1}
+        assert labels_started(again) == (["c"] if keeps_update else ["b", "c"])
+        assert open_turns(again.journal) == []
+
+
+def test_a_lost_first_line_costs_nothing_else(shop: Workshop) -> None:
+    shop.agent("a", writes={"a": 1})
+    shop.agent("b", writes={"b": 1}, fail={"exit_code": 1, "error": "No.", "first": 1})
+    first = shop.run({"preparation_agents": ["a", "b"]})
+    path = first.folder / JOURNAL_NAME
+    path.write_bytes(path.read_bytes().replace(b'"run_started"', b'"run_ztarted"', 1))
+    assert [run.run_id for run in list_runs(first.folder.parent)] == [first.folder.name]
+    again = resume(first.folder)
+    assert again.payload == {"a": 1, "b": 1}
+    assert labels_started(again) == ["b"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_journal_that_is_a_pipe_is_none(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / JOURNAL_NAME)
+    with pytest.raises(RunUnreadable):
+        read_run(tmp_path)
+
+
+def test_an_agent_whose_file_is_broken_now_is_told_as_such(shop: Workshop) -> None:
+    shop.agent("a", writes={"a": 1}, fail={"exit_code": 1, "error": "No.", "first": 1})
+    first = shop.run({"preparation_agents": ["a"]})
+    (shop.folder / "agents" / "a.md").write_text("---\nname: a: b: [\n---\n", encoding="utf-8")
+    (warning,) = prepare_resume(read_run(first.folder)).warnings
+    assert "cannot be used" in warning.message
+    assert "a.md:2" in warning.message
 
 
 def test_agents_that_are_gone_work_as_they_were(shop: Workshop) -> None:

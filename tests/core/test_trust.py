@@ -500,3 +500,19 @@ def test_a_prepared_run_names_its_commands(shop: Workshop) -> None:
 def agent(shop: Workshop, file: str, **matter: object) -> None:
     text = f"---\n{json.dumps({'name': file, **matter})}\n---\nYou work.\n"
     (shop.folder / "agents" / f"{file}.md").write_text(text, encoding="utf-8")
+
+
+def test_what_changes_while_the_user_is_asked_is_not_what_was_allowed(
+    shop: Workshop, store: TrustStore
+) -> None:
+    script = shop.folder / "tool.sh"
+    script.write_text("echo 1", encoding="utf-8")
+    shop.command("one", "sh", "tool.sh")
+    commands = brought_commands(plan_of(shop, "one"))
+    asked = store.judge(commands).unknown
+    script.write_text("echo 2", encoding="utf-8")
+    assert store.changed(asked)
+    store.remember(asked, "workflow.json")
+    assert store.judge(commands).unknown == commands
+    script.write_text("echo 1", encoding="utf-8")
+    assert store.judge(commands).unknown == ()
