@@ -8,22 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
-from PySide6.QtGui import (
-    QAction,
-    QCloseEvent,
-    QDragEnterEvent,
-    QDragMoveEvent,
-    QDropEvent,
-)
-from PySide6.QtWidgets import (
-    QApplication,
-    QMainWindow,
-    QMessageBox,
-    QSplitter,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtGui import QAction, QCloseEvent
+from PySide6.QtWidgets import QApplication, QSplitter, QVBoxLayout, QWidget
 
+from app.about import show_about
 from app.agent_actions import AgentActions
 from app.builder.agent_pool import AgentPool
 from app.builder.settings_panel import SettingsPanel
@@ -31,14 +19,16 @@ from app.builder.workflow_view import WorkflowView
 from app.closing import Closing
 from app.doctor.opening import Doctor
 from app.document import NewStep, WorkflowDocument
-from app.file_actions import SUFFIXES, FileActions
+from app.file_actions import FileActions
+from app.file_drop import FileDropWindow
 from app.left_overs import LeftOvers
-from app.notice_bar import Notice, NoticeAction, NoticeArea, Tone
-from app.problem_text import errors_of, place_in, problem_lines
+from app.notice_bar import Notice, NoticeArea, Tone
+from app.problem_text import errors_of, place_in
 from app.recent_files import RecentFiles
 from app.resuming import Resuming
 from app.right_side import RightSide
-from app.run_badges import turn_badges
+from app.run_badges import RunBadges
+from app.run_notices import RunNotices
 from app.run_session import RunSession
 from app.run_view.status_line import StatusLine
 from app.settings_store import SettingsStore
@@ -46,27 +36,21 @@ from app.side import Side
 from app.theme import Appearance, Scheme, is_appearance_event
 from app.top_bar import TopBar
 from app.trust_question import TrustQuestion
-from app.turn_badge import TurnBadge
+from app.watched_run import WatchedRun
 from app.window_actions import WindowActions
+from app.window_memory import keep_shape, restore_shape
 from core.agent import AgentLibrary
 from core.events import Event, RunContinued, RunFinished, RunPaused, StopKind
-from core.plan import Place
 from core.problems import Problem
 from core.progress import RunProgress
 from core.state import PHASES
-from core.version import own_version
 
 if TYPE_CHECKING:
     from app.run_controller import RunController
     from app.run_view.run_view import RunView
 
-SIZES = (224, 372, 684)
-RUN = "run"
-"""Name of the notice that says why a run did not start."""
-RUN_WARNINGS = "run warnings"
 
-
-class MainWindow(QMainWindow):
+class MainWindow(FileDropWindow):
     """Signals: `closed()` when the window has gone for good and nothing of a run is alive."""
 
     closed = Signal()
@@ -86,7 +70,6 @@ class MainWindow(QMainWindow):
         self.document = document
         self._store = store if store is not None else SettingsStore()
         self._appearance = appearance
-        self._badges: dict[Place, TurnBadge] = {}
 
         self.actions_of_window = WindowActions(self)
         self.notices = NoticeArea(self)
@@ -100,6 +83,10 @@ class MainWindow(QMainWindow):
         self.settings_panel = SettingsPanel(document, self)
         self.right = RightSide(self.settings_panel, self._store, self)
         self.run = RunSession(controller, document, self)
+        # First the view of a run, then what shows that it is there.
+        self.watched = WatchedRun(self.right, self.run, controller, self)
+        self.badges = RunBadges(self.workflow_view, self.run, document, self)
+        self.run_notices = RunNotices(self.notices, self.run, controller, document, self)
         self.resuming = Resuming(self.right, self.run, document, self)
         self.left_overs = LeftOvers(self.notices, self.resuming.open_run, self)
         self.trust = TrustQuestion(controller, self)
@@ -122,12 +109,9 @@ class MainWindow(QMainWindow):
 
     def _arrange(self) -> None:
         self.splitter = QSplitter(Qt.Orientation.Horizontal, self)
-        self.splitter.setHandleWidth(1)
-        self.splitter.setChildrenCollapsible(False)
         for number, widget in enumerate((self.pool, self.workflow_view, self.right)):
             self.splitter.addWidget(widget)
             self.splitter.setStretchFactor(number, 1 if widget is self.right else 0)
-        self.splitter.setSizes(list(SIZES))
         central = QWidget(self)
         layout = QVBoxLayout(central)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -137,45 +121,31 @@ class MainWindow(QMainWindow):
         layout.addWidget(self.splitter, 1)
         layout.addWidget(self.status)
         self.setCentralWidget(central)
-        self.setAcceptDrops(True)
         self.setMinimumSize(720, 420)
-        commands = self.workflow_view.commands
-        self.actions_of_window.make_menus(
-            self.recent,
-            (
-                commands.parallel_with_next,
-                commands.make_group,
-                commands.ungroup,
-                commands.toggle_mode,
-                commands.rename,
-                commands.move_up,
-                commands.move_down,
-                commands.toggle_enabled,
-                commands.duplicate,
-                commands.remove,
-                commands.select_all,
-            ),
-        )
+        self.actions_of_window.make_menus(self.recent, self.workflow_view.commands.of_menu)
         order = (self.top_bar.runs_button, self.pool, self.workflow_view, self.right)
         for first, second in itertools.pairwise(order):
             QWidget.setTabOrder(first, second)
 
     def _connect_parts(self) -> None:
         document, run = self.document, self.run
-        run.starting.connect(self._starting)
+        run.starting.connect(self.status.show_starting)
         run.starting.connect(self.left_overs.run_begins)
-        run.refused.connect(self._refused)
+        run.refused.connect(self._show_resting)
         run.began.connect(self._begin_run)
         run.told.connect(self._show_events)
         run.ticked.connect(self._show_time)
         run.running_changed.connect(self._running_changed)
         run.needs_user.connect(self._call_user)
         self._controller.trust_asked.connect(self._call_user)
-        self._controller.trust_answered.connect(self._trust_answered)
-        self._controller.warned.connect(self._warned)
+        self.run_notices.place_requested.connect(self._show_place)
+        self.run_notices.message.connect(self.status.say)
+        self.watched.run_again_requested.connect(self.start_run)
+        self.watched.message.connect(self.status.say)
+        self.file_dropped.connect(self.files.open)
         document.path_changed.connect(self._show_title)
         document.modified_changed.connect(self._show_title)
-        document.changed.connect(self._document_changed)
+        document.changed.connect(self._show_title)
         document.problems_changed.connect(self._show_problem_count)
         self.agents.library_read.connect(self._take_library)
         self.workflow_view.selection_changed.connect(self._selection_changed)
@@ -189,7 +159,6 @@ class MainWindow(QMainWindow):
         self.top_bar.side_chosen.connect(self.right.turn_to)
         self.right.log_focused.connect(self.actions_of_window.leave_find_to_log)
         self.right.side_changed.connect(self.top_bar.show_side)
-        self.right.run_view_built.connect(self._connect_run_view)
         self.status.problems_requested.connect(self._show_problems)
 
     def _connect_actions(self) -> None:
@@ -228,13 +197,7 @@ class MainWindow(QMainWindow):
 
     def _restore(self) -> None:
         store = self._store
-        if store.geometry is None or not self.restoreGeometry(store.geometry):
-            self.resize(1280, 800)
-        if store.splitter is not None and not self.splitter.restoreState(store.splitter):
-            self.splitter.setSizes(list(SIZES))
-        # The saved state may be of a window that was built otherwise.
-        self.splitter.setHandleWidth(1)
-        self.splitter.setChildrenCollapsible(False)
+        restore_shape(self, self.splitter, store)
         self.actions_of_window.show_scheme(store.scheme)
         if store.set_aside is not None:
             text = self.tr(
@@ -255,20 +218,10 @@ class MainWindow(QMainWindow):
         self.top_bar.show_file(title, modified=modified)
 
     @Slot()
-    def _document_changed(self) -> None:
-        self._show_title()
-        self.notices.dismiss(RUN)
-        if not self._controller.running and self._badges:
-            # The places of the last run may not be the same places any more.
-            self._show_badges({})
-
-    @Slot()
     def _show_problem_count(self) -> None:
         problems = self.document.problems
         errors = len(errors_of(problems))
         self.status.show_problems(errors, len(problems) - errors)
-        if not errors:
-            self.notices.dismiss(RUN)
 
     @Slot()
     def _show_problems(self) -> None:
@@ -321,41 +274,7 @@ class MainWindow(QMainWindow):
             focused.clearFocus()
             focused.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    @Slot()
-    def _starting(self) -> None:
-        self.notices.dismiss(RUN)
-        self.notices.dismiss(RUN_WARNINGS)
-        self.status.show_starting()
-
     @Slot(object)
-    def _refused(self, problems: Sequence[Problem]) -> None:
-        self._show_resting()
-        count = len(problems)
-        if self.run.resuming:
-            text = self.tr("This run cannot go on:")
-            self.notices.tell(RUN, Notice(text, Tone.ERROR, problem_lines(problems)))
-            return
-        if count == 1:
-            text = self.tr("This workflow cannot run yet:")
-        else:
-            text = self.tr("This workflow cannot run yet, for {0} reasons:").format(count)
-        show = NoticeAction(self.tr("Show"), lambda: self._show_place(problems[0]), stays=True)
-        self.notices.tell(RUN, Notice(text, Tone.ERROR, problem_lines(problems), (show,)))
-
-    @Slot(object)
-    def _warned(self, problems: Sequence[Problem]) -> None:
-        lines = tuple(problem.text() for problem in problems)
-        older = self.notices.bar(RUN_WARNINGS)
-        if older is not None:
-            lines = (*older.notice.lines, *lines)
-        text = self.tr("Before the run begins:")
-        self.notices.tell(RUN_WARNINGS, Notice(text, Tone.WARNING, lines))
-
-    @Slot(bool)
-    def _trust_answered(self, allowed: bool) -> None:
-        if not allowed:
-            self.status.say(self.tr("Nothing was run: you did not allow its commands."))
-
     def _show_place(self, problem: Problem) -> None:
         """Go to the place of a problem: an agent or group, else the settings of the workflow."""
         self.right.show_side(Side.SETTINGS)
@@ -373,17 +292,15 @@ class MainWindow(QMainWindow):
         self.workflow_view.set_locked(running)
         self.settings_panel.set_locked(running)
         self.files.locked = running
+        self.takes_files = not running
         for action in (self.recent.menuAction(), self.actions_of_window.examples.menuAction()):
             action.setEnabled(not running)
         if not running:
             self._show_resting()
             self.closing.run_ended()
 
-    @Slot(object)
-    def _begin_run(self, progress: RunProgress) -> None:
-        self.run_view.begin(progress)
-        self.run_view.show_origin(self._origin(progress))
-        self.run_view.banner.offer_again(self.run.is_of_document)
+    @Slot()
+    def _begin_run(self) -> None:
         self.top_bar.offer_run(True)
         self.actions_of_window.show_has_run(True)
         focused = self.focusWidget()
@@ -392,35 +309,8 @@ class MainWindow(QMainWindow):
             # Left in the workflow, letters would edit it when the run is over.
             self.right.focus_page()
 
-    def _origin(self, progress: RunProgress) -> str:
-        """Which workflow a resumed run has: its own, whatever is open."""
-        if not self.run.resuming:
-            return ""
-        if self.run.is_of_document:
-            text = self.tr("Resumed: {0}, as its run has it (workflow.json in the run folder).")
-        else:
-            text = self.tr(
-                "Resumed: {0}, as its run has it (workflow.json in the run folder). "
-                "It is not the workflow that is open on the left, which stays as it is."
-            )
-        return text.format(progress.workflow)
-
-    @Slot(object)
-    def _connect_run_view(self, view: RunView) -> None:
-        view.run_again_requested.connect(self.start_run)
-        view.stop_turn_requested.connect(self._controller.stop_turn)
-        view.retry_turn_requested.connect(self._controller.retry_turn)
-        view.proceed_requested.connect(self.run.proceed)
-        view.stop_requested.connect(self.run.stop_now)
-        view.orders.may_retry = self._controller.can_retry
-        view.answered.connect(self._controller.answer)
-        view.message.connect(self.status.say)
-
     @Slot(object)
     def _show_events(self, events: Sequence[Event]) -> None:
-        now = self.run.clock()
-        self.run_view.take(events, now)
-        self._show_run_badges(now)
         if any(isinstance(event, RunPaused | RunContinued | RunFinished) for event in events):
             self._show_pause()
 
@@ -442,25 +332,13 @@ class MainWindow(QMainWindow):
         if progress is None or not progress.running:
             return
         self.status.show_progress(progress, now)
-        self.run_view.tick(now)
-        self._show_run_badges(now)
         stopping = progress.stopping
         self.actions_of_window.stop_after.setEnabled(stopping is None)
         self.actions_of_window.stop_now.setEnabled(stopping is not StopKind.NOW)
 
+    @Slot()
     def _show_resting(self) -> None:
         self.status.show_idle(self.progress, self.run.clock())
-
-    def _show_run_badges(self, now: float) -> None:
-        if not self.run.is_of_document:
-            self._show_badges({})
-        elif self.progress is not None and (self._controller.running or self._badges):
-            self._show_badges(turn_badges(self.progress, self.document.outline, now))
-
-    def _show_badges(self, badges: dict[Place, TurnBadge]) -> None:
-        if badges != self._badges:
-            self._badges = badges
-            self.workflow_view.set_turn_badges(badges)
 
     # --- view ------------------------------------------------------------------------------------------
 
@@ -481,37 +359,13 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _about(self) -> None:
-        number = own_version()
-        box = QMessageBox(self)
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        box.setWindowTitle(self.tr("About OpenLoop"))
-        box.setText(self.tr("OpenLoop {0}").format(number).strip())
-        box.setInformativeText(
-            self.tr(
-                "Build workflows of coding agents by drag and drop, run them, and watch every agent live."
-            )
-        )
-        box.open()
+        show_about(self)
 
     # --- files -----------------------------------------------------------------------------------------
 
     @Slot(QAction)
     def _open_example(self, action: QAction) -> None:
         self.files.open(Path(str(action.data())))
-
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802
-        if _dropped_file(event) is not None and not self._controller.running:
-            event.acceptProposedAction()
-
-    def dragMoveEvent(self, event: QDragMoveEvent) -> None:  # noqa: N802
-        if _dropped_file(event) is not None and not self._controller.running:
-            event.acceptProposedAction()
-
-    def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802
-        path = _dropped_file(event)
-        if path is not None:
-            event.acceptProposedAction()
-            self.files.open(path)
 
     def quit_at_once(self) -> None:
         """Stop the run now and close without a question, such as for a signal of the system."""
@@ -524,8 +378,7 @@ class MainWindow(QMainWindow):
         if not self.closing.may_close:
             event.ignore()
             return
-        self._store.geometry = self.saveGeometry()
-        self._store.splitter = self.splitter.saveState()
+        keep_shape(self, self.splitter, self._store)
         self._store.write()
         self.run.close()
         self.resuming.close()
@@ -533,12 +386,3 @@ class MainWindow(QMainWindow):
         self.agents.source.close()
         event.accept()
         self.closed.emit()
-
-
-def _dropped_file(event: QDropEvent) -> Path | None:
-    """The one workflow file that is dragged, if it is one."""
-    urls = event.mimeData().urls()
-    if len(urls) != 1 or not urls[0].isLocalFile():
-        return None
-    path = Path(urls[0].toLocalFile())
-    return path if path.suffix.lower() in SUFFIXES else None

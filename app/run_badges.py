@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import QObject, Slot
+
+from app.builder.workflow_view import WorkflowView
+from app.document import WorkflowDocument
 from app.outline import Outline
+from app.run_session import RunSession
 from app.turn_badge import TurnBadge
 from core.events import TurnStatus
 from core.plan import Place
@@ -27,3 +32,38 @@ def turn_badges(progress: RunProgress, outline: Outline, now: float) -> dict[Pla
             status, None if seconds is None else float(int(seconds)), bool(turn.question)
         )
     return badges
+
+
+class RunBadges(QObject):
+    """Keeps the badges of the workflow in line with the run, as long as its places are the same places."""
+
+    def __init__(
+        self, view: WorkflowView, run: RunSession, document: WorkflowDocument, parent: QObject
+    ) -> None:
+        super().__init__(parent)
+        self._view = view
+        self._run = run
+        self._document = document
+        self._shown: dict[Place, TurnBadge] = {}
+        run.told.connect(self._refresh)
+        run.ticked.connect(self._refresh)
+        document.changed.connect(self._document_changed)
+
+    @Slot()
+    def _refresh(self) -> None:
+        run = self._run
+        if not run.is_of_document:
+            self._show({})
+        elif run.progress is not None and (run.running or self._shown):
+            self._show(turn_badges(run.progress, self._document.outline, run.clock()))
+
+    @Slot()
+    def _document_changed(self) -> None:
+        if not self._run.running:
+            # The places of the last run may not be the same places any more.
+            self._show({})
+
+    def _show(self, badges: dict[Place, TurnBadge]) -> None:
+        if badges != self._shown:
+            self._shown = badges
+            self._view.set_turn_badges(badges)

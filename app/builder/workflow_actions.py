@@ -72,6 +72,23 @@ class WorkflowActions(QObject):
         self._tree.addAction(action)
         return action
 
+    @property
+    def of_menu(self) -> tuple[QAction, ...]:
+        """What a menu of the window offers, in its order."""
+        return (
+            self.parallel_with_next,
+            self.make_group,
+            self.ungroup,
+            self.toggle_mode,
+            self.rename,
+            self.move_up,
+            self.move_down,
+            self.toggle_enabled,
+            self.duplicate,
+            self.remove,
+            self.select_all,
+        )
+
     # --- the selection ---------------------------------------------------------------------------------
 
     def selected_agents(self) -> list[AgentNode]:

@@ -195,6 +195,7 @@ class StatusLine(QWidget):
         self._show_place(words.format(iterations) if iterations else "")
         self._show_numbers(progress, now)
 
+    @Slot()
     def show_starting(self) -> None:
         """Run was pressed; the plan is being made."""
         self.show_idle(None, 0)

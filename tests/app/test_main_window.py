@@ -18,7 +18,8 @@ import resources
 from app.buttons import ButtonLook
 from app.document import NewStep, WorkflowDocument
 from app.file_actions import DISK, FILE, WARNINGS
-from app.main_window import RUN, MainWindow
+from app.main_window import MainWindow
+from app.run_notices import RUN
 from app.settings_store import SettingsStore
 from app.theme import Appearance, Scheme, theme
 from core.agent import AgentLibrary
