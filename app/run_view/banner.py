@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRectF, Qt, Signal, Slot
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QVBoxLayout, QWidget
 
 from app.buttons import Button, ButtonLook
 from app.flow_layout import FlowLayout
 from app.labels import QuietLabel
 from app.plain_text import plain_tool_tip
+from app.reading_text import ReadingText, harmless
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import font, mono_font, paint_icon, theme
 from core.events import RunStatus
@@ -51,11 +52,8 @@ class RunBanner(QWidget):
         self._status = RunStatus.COMPLETED
         self._failed = ""
         self._form: QWidget | None = None
-        self.title = QLabel(self)
-        self.title.setTextFormat(Qt.TextFormat.PlainText)
-        self.title.setFont(font(bold=True))
-        self.title.setWordWrap(True)
-        self.title.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.title = ReadingText(self, bold=True, most_lines=4)
+        self.title.setAccessibleName(self.tr("How the run ended"))
         self.facts = QuietLabel("", self)
         self.facts.setFont(font(tabular=True))
         self.facts.setWordWrap(True)
@@ -133,16 +131,16 @@ class RunBanner(QWidget):
         self._status = progress.status
         message = progress.message or self._default_message(progress.status)
         self.title.setText(message)
-        self.setAccessibleName(message)
+        self.setAccessibleName(self.title.text())
         self.facts.setText(" · ".join(self._facts(progress)))
         failed = progress.failed_turns
         self._failed = failed[-1].id if failed else ""
         self.failed_button.setVisible(bool(failed))
         if failed:
-            self.failed_button.setToolTip(plain_tool_tip(failed[-1].title))
+            self.failed_button.setToolTip(plain_tool_tip(harmless(failed[-1].title)))
         self._show_conflicts(len(progress.conflicts))
         details = _details(progress, failed)
-        self.details.setPlainText(details)
+        self.details.setPlainText(harmless(details))
         self.details_button.setVisible(bool(details))
         self.details_button.setChecked(False)
         self.show()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.buttons import Button, ButtonLook
-from app.theme import font, paint_icon, theme
+from app.reading_text import ReadingText
+from app.theme import paint_icon, theme
 from core.progress import Note, RunProgress
 
 _ICON = 16
@@ -27,12 +28,8 @@ class NotesBar(QWidget):
         self._notes: list[Note] = []
         self._looked = 0
         """So many of the run's notes were looked at."""
-        self.text = QLabel(self)
-        self.text.setTextFormat(Qt.TextFormat.PlainText)
-        self.text.setFont(font())
-        self.text.setWordWrap(True)
-        self.text.setMinimumHeight(28)
-        self.text.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.text = ReadingText(self, most_lines=3)
+        self.text.setAccessibleName(self.tr("Latest warning"))
         self.show_button = Button(self.tr("Show"), ButtonLook.LINK, "", self)
         self.close_button = Button("", ButtonLook.FLAT, "x", self)
         self.close_button.setAccessibleName(self.tr("Dismiss"))
@@ -42,7 +39,7 @@ class NotesBar(QWidget):
         layout = QHBoxLayout(self)
         layout.setContentsMargins(_LEFT + _ICON + 8, 4, 8, 5)
         layout.setSpacing(8)
-        layout.addWidget(self.text, 1)
+        layout.addWidget(self.text, 1, Qt.AlignmentFlag.AlignVCenter)
         layout.addWidget(self.show_button, 0, Qt.AlignmentFlag.AlignTop)
         layout.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
         self.hide()
@@ -69,7 +66,7 @@ class NotesBar(QWidget):
         latest = self._notes[-1]
         text = latest.message if count == 1 else self.tr("{0} ({1} warnings)").format(latest.message, count)
         self.text.setText(text)
-        self.setAccessibleName(self.tr("Warning: {0}").format(text))
+        self.setAccessibleName(self.tr("Warning: {0}").format(self.text.text()))
         self.show()
 
     @property

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 from app.buttons import Button, ButtonLook
 from app.flow_layout import FlowLayout
 from app.labels import QuietLabel
+from app.reading_text import ReadingText
 from app.theme import font, paint_icon, theme
 from core.progress import RunProgress
 from core.progress_words import quantity_words
@@ -31,8 +32,8 @@ class PauseBar(QWidget):
         self._why = ""
         self.title = _plain(QLabel(self))
         self.title.setFont(font(bold=True))
-        self.why = _plain(QLabel(self))
-        self.why.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.why = ReadingText(self, most_lines=4)
+        self.why.setAccessibleName(self.tr("Why the run is paused"))
         self.advice = QuietLabel("", self)
         self.advice.setWordWrap(True)
         self.resume_button = Button(self.tr("Resume"), ButtonLook.OUTLINED, "play", self)
@@ -67,7 +68,7 @@ class PauseBar(QWidget):
                 quantity_words(at_work, "agent")
             )
         self.title.setText(words)
-        self.setAccessibleName(f"{words} {progress.paused}")
+        self.setAccessibleName(words)
         if progress.paused != self._why:
             self._why = progress.paused
             self.why.setText(progress.paused)

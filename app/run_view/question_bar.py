@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QRectF, Qt, Signal
+from PySide6.QtCore import QRectF, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.buttons import Button, ButtonLook
 from app.flow_layout import FlowLayout
 from app.plain_text import plain_tool_tip
-from app.theme import font, paint_icon, theme
+from app.reading_text import ReadingText, harmless
+from app.theme import paint_icon, theme
 from core.engine import Answer
 from core.turn_progress import TurnProgress
 
@@ -24,15 +25,14 @@ class QuestionRow(QWidget):
     def __init__(self, turn: TurnProgress, parent: QuestionBar) -> None:
         super().__init__(parent)
         self.text = turn.question
-        self.setAccessibleName(turn.question)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(12 + _ICON + 8, 12, 12, 10)
         layout.setSpacing(8)
-        label = QLabel(turn.question, self)
-        label.setTextFormat(Qt.TextFormat.PlainText)
-        label.setFont(font(bold=True))
-        label.setWordWrap(True)
-        layout.addWidget(label)
+        self.question = ReadingText(self, bold=True, most_lines=3)
+        self.question.setText(turn.question)
+        self.question.setAccessibleName(self.tr("Question"))
+        self.setAccessibleName(self.question.text())
+        layout.addWidget(self.question)
         row = FlowLayout()
         layout.addLayout(row)
         self.buttons: dict[Answer, Button] = {}
@@ -42,7 +42,7 @@ class QuestionRow(QWidget):
             (Answer.ABORT, self.tr("End the run"), self.tr("Everything that is finished is kept.")),
         ):
             button = Button(text, ButtonLook.OUTLINED, "", self)
-            button.setToolTip(plain_tool_tip(tip.format(turn.label)))
+            button.setToolTip(plain_tool_tip(harmless(tip.format(turn.label))))
             button.clicked.connect(lambda _=False, answer=answer: parent.answer(turn.id, answer))
             row.addWidget(button)
             self.buttons[answer] = button

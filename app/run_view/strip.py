@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QAbstractButton, QMenu, QSizePolicy, QWidget
 
 from app.buttons import Button, ButtonLook
 from app.plain_text import plain_tool_tip
+from app.reading_text import harmless
 from app.run_view.agent_orders import AgentOrders
 from app.theme import STATUS_ICONS, font, icon, paint_icon, theme
 from core.events import TurnStatus
@@ -76,7 +77,7 @@ class TurnPill(QAbstractButton):
         tip = self.tr("{0} · {1}\nClick to watch it. Delete stops it, F6 tries it again.").format(
             turn.title, facts
         )
-        self.setToolTip(plain_tool_tip(tip))
+        self.setToolTip(plain_tool_tip(harmless(tip)))
         self.update()
         return self.sizeHint() != before
 

@@ -9,6 +9,7 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QMouseEvent
 
 from app.plain_text import plain_tool_tip
+from app.reading_text import harmless
 from app.run_view.marked_icon import marked_icon
 from app.run_view.turn_list import STATUS_TOKENS, status_words
 from app.tab_bar import FlatTabBar
@@ -18,6 +19,8 @@ from core.turn_progress import TurnProgress
 
 _MOST_NOTES = 4
 """Warnings that a tool tip has room for."""
+_TIP = 600
+"""Characters of each of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +68,9 @@ class TurnTabBar(FlatTabBar):
             shape, token, state = "circle-pause", "quiet", self.tr("waits for the run, which is paused")
         self.setTabIcon(index, marked_icon(shape, token) if noted else icon(shape, token))
         words = self.tr("{0}, {1}").format(turn.title, state)
-        tip = "\n".join(text for text in (words, turn.message, *noted[-_MOST_NOTES:]) if text)
-        self.setTabToolTip(index, plain_tool_tip(tip))
+        lines = (words, turn.message, *noted[-_MOST_NOTES:])
+        tip = "\n".join(line[:_TIP] for line in lines if line)
+        self.setTabToolTip(index, plain_tool_tip(harmless(tip)))
         if noted:
             many = self.tr("1 warning") if len(noted) == 1 else self.tr("{0} warnings").format(len(noted))
             words = self.tr("{0}, {1}").format(words, many)

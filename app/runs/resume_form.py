@@ -13,6 +13,7 @@ from app.buttons import Button, ButtonLook
 from app.fields import FIELD_HEIGHT
 from app.form_rows import Choice, ChoiceRow, Row, TextRow
 from app.plain_text import plain_tool_tip
+from app.reading_text import harmless
 from app.runs.entry import RunEntry, RunLimits
 from app.runs.wishes import CAPS, Limit, Wishes, conflicting_path, ended_by, objection
 from app.runs.words import rule_words
@@ -238,6 +239,7 @@ class ResumeForm(QWidget):
             )
 
     def _say(self, text: str, *, wrong: bool) -> None:
+        text = harmless(text)
         self.why_not.setText(text)
         self.why_not.setForegroundRole(_ROLES[wrong])
         self.resume_button.setAccessibleDescription(text)

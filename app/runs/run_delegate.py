@@ -6,6 +6,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
+from app.reading_text import harmless
 from app.runs.entry import RunEntry
 from app.runs.run_list import AGE_ROLE, ENTRY_ROLE
 from app.runs.words import fact_words, moment_words, title_words
@@ -23,6 +24,9 @@ _ICONS = {
     RunStatus.STOPPED: ("circle-stop", "quiet"),
     RunStatus.FAILED: ("circle-alert", "failed"),
 }
+
+_FACTS = 500
+"""Characters of a row's second line; no window is wider."""
 
 
 def icon_of(entry: RunEntry) -> tuple[str, str]:
@@ -86,7 +90,7 @@ class RunDelegate(QStyledItemDelegate):
         moment = moment_words(entry.started)
         moment_width = QFontMetrics(font(tabular=True)).horizontalAdvance(moment) + _GAP
         metrics = QFontMetrics(bold)
-        title = title_words(entry)
+        title = harmless(title_words(entry))
         if metrics.horizontalAdvance(title) + moment_width > room:
             moment, moment_width = "", 0
         shown = metrics.elidedText(title, Qt.TextElideMode.ElideMiddle, int(room - moment_width))
@@ -103,7 +107,9 @@ class RunDelegate(QStyledItemDelegate):
         painter.setPen(colors.color("quiet"))
         below = QRectF(left, box.top() + first + 2, box.right() - left, box.height() - first - 2)
         facts = QFontMetrics(small).elidedText(
-            fact_words(entry).replace("\n", " "), Qt.TextElideMode.ElideRight, int(below.width())
+            harmless(fact_words(entry)[:_FACTS].replace("\n", " ")),
+            Qt.TextElideMode.ElideRight,
+            int(below.width()),
         )
         painter.drawText(below, vertical, facts)
         painter.restore()

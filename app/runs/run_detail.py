@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from app.buttons import Button, ButtonLook
 from app.labels import Line
+from app.reading_text import ReadingText, harmless
 from app.runs.entry import RunEntry
 from app.runs.resume_form import ResumeForm
 from app.runs.words import age_words, came_to_words, moment_words, title_words
@@ -35,7 +36,8 @@ class RunDetail(QWidget):
         self.title = _text(body, bold=True)
         self.facts = _text(body)
         self.facts.setForegroundRole(QPalette.ColorRole.PlaceholderText)
-        self.message = _text(body)
+        self.message = ReadingText(body, most_lines=8)
+        self.message.setAccessibleName(self.tr("How it ended"))
         self.about = _text(body)
         self.about.setForegroundRole(QPalette.ColorRole.PlaceholderText)
         self.folder_button = Button(self.tr("Open run folder"), ButtonLook.LINK, "", body)
@@ -76,13 +78,14 @@ class RunDetail(QWidget):
         self.form.show_run(entry)
         if entry is None:
             return
-        self.title.setText(title_words(entry))
+        self.title.setText(harmless(title_words(entry)))
         began = self.tr("began {0}").format(moment_words(entry.started)) if entry.started else ""
         facts = (began, age_words(entry.started, now), came_to_words(entry))
-        self.facts.setText(" · ".join(fact for fact in facts if fact))
+        self.facts.setText(harmless(" · ".join(fact for fact in facts if fact)))
         self.facts.setVisible(not entry.problem)
-        self.message.setText(entry.message or entry.problem)
-        self.message.setVisible(bool(self.message.text()))
+        message = entry.message or entry.problem
+        self.message.setText(message)
+        self.message.setVisible(bool(message))
         self.form.setVisible(entry.resumable)
         self.about.setText(
             self.tr(

@@ -15,6 +15,7 @@ from PySide6.QtCore import (
 )
 
 from app.plain_text import plain_tool_tip
+from app.reading_text import harmless
 from app.runs.entry import RunEntry
 from app.runs.words import age_words, fact_words, moment_words, title_words, tr
 
@@ -25,6 +26,8 @@ AGE_ROLE = Qt.ItemDataRole.UserRole + 2
 """How long ago it began, in words."""
 SEARCH_ROLE = Qt.ItemDataRole.UserRole + 3
 _NO_INDEX = QModelIndex()
+_TIP = 1000
+"""Characters of a line that a tool tip has room for."""
 
 
 class RunList(QAbstractListModel):
@@ -117,12 +120,12 @@ class RunList(QAbstractListModel):
             return None
         match role:
             case Qt.ItemDataRole.DisplayRole:
-                return title_words(entry)
+                return harmless(title_words(entry))
             case Qt.ItemDataRole.AccessibleTextRole:
                 return self._spoken(entry)
             case Qt.ItemDataRole.ToolTipRole:
                 lines = (title_words(entry), moment_words(entry.started), fact_words(entry), entry.message)
-                return plain_tool_tip("\n".join(line for line in lines if line))
+                return plain_tool_tip(harmless("\n".join(line[:_TIP] for line in lines if line)))
             case _ if role == ENTRY_ROLE:
                 return entry
             case _ if role == AGE_ROLE:

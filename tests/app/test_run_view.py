@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QModelIndex, QPoint, Qt
+from PySide6.QtCore import QModelIndex, QPoint, QSize, Qt
 from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtTest import QAbstractItemModelTester, QTest
-from PySide6.QtWidgets import QLineEdit, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QMenu, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.reading_text import ReadingText
 from app.run_view.log_view import LogView
 from app.run_view.run_view import RunView
 from app.run_view.state_model import StateModel, preview, value_words
@@ -734,7 +735,6 @@ def test_a_pause_says_why_who_goes_on_and_who_waits(shown: Shown, qtbot: QtBot) 
     bar = shown.view.pause
     assert bar.isVisible()
     assert bar.why.text() == "vera: The usage limit <b>is</b> reached."
-    assert bar.why.textFormat() is Qt.TextFormat.PlainText
     assert "1 agent at work may finish" in bar.title.text()
     waits = "waits for the run, which is paused"
     assert shown.tab_words() == [f"vera 1, {waits}", "linter 1, running", f"security_auditor 1, {waits}"]
@@ -748,6 +748,43 @@ def test_a_pause_says_why_who_goes_on_and_who_waits(shown: Shown, qtbot: QtBot) 
     assert shown.tab_words()[0] == "vera 1, running"
     shown.feed(RunPaused(time=START + 2, turn=VERA, message="vera: The usage limit <b>is</b> reached."))
     assert bar.resume_button.isEnabled(), "it can be paused again"
+
+
+ENDLESS = "vera: \u202eevil \x1b[31mred " + "line of a long reason\n" * 400 + "word" * 2000
+
+
+@pytest.mark.parametrize("place", ["pause", "banner", "question", "note"])
+def test_a_long_hostile_reason_leaves_room_for_the_log(shown: Shown, place: str) -> None:
+    shown.view.resize(684, 420)
+    paused(shown)
+    view = shown.view
+    event, bar = {
+        "pause": (RunPaused(time=START, turn=VERA, message=ENDLESS), view.pause),
+        "banner": (RunFinished(time=START, status=RunStatus.FAILED, message=ENDLESS), view.banner),
+        "question": (QuestionAsked(time=START, turn=LINTER, message=ENDLESS), view.questions),
+        "note": (Noted(time=START, turn=VERA, message=ENDLESS, warning=True), view.notes),
+    }[place]
+    if place in ("question", "note"):
+        shown.feed(RunContinued(time=START))
+    shown.feed(event)
+    QApplication.processEvents()
+    assert bar.isVisible()
+    assert view.size() == QSize(684, 420)
+    assert bar.height() <= 420 / 2.5, "about a third, with its buttons"
+    text = bar.findChildren(ReadingText)[0]
+    assert text.scrolls, "all of it can be read"
+    assert text.text().startswith("vera: ⟨U+202E⟩evil ⟨escape⟩[31mred line")
+    for label in bar.findChildren(QLabel):
+        assert "\u202e" not in label.text()
+    assert "\u202e" not in bar.accessibleName()
+
+
+def test_a_short_reason_takes_one_line(shown: Shown) -> None:
+    paused(shown)
+    QApplication.processEvents()
+    text = shown.view.pause.why
+    assert not text.scrolls
+    assert text.height() < 2 * text.fontMetrics().lineSpacing()
 
 
 def test_a_paused_run_that_is_stopped_offers_nothing_more(shown: Shown, qtbot: QtBot) -> None:
@@ -770,7 +807,6 @@ def test_a_warning_about_an_agent_marks_its_tab_and_is_read_in_a_line(shown: Sho
     assert shown.view.tabs.bar.tabIcon(0).pixmap(16, 16).toImage() != before
     notes = shown.view.notes
     assert notes.text.text() == "vera printed <i>nothing</i> for 120 s."
-    assert notes.text.textFormat() is Qt.TextFormat.PlainText
     notes.show_button.click()
     assert shown.view.tabs.current_turn == VERA
     assert not notes.isVisible()

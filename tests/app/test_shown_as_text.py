@@ -38,6 +38,7 @@ from app.labels import ElidedLabel, SectionLabel
 from app.notice_bar import Notice, NoticeArea
 from app.plain_text import plain_tool_tip
 from app.question import Choice, ask
+from app.reading_text import ReadingText, harmless
 from app.run_view.run_view import RunView
 from app.run_view.status_line import StatusLine
 from core.agent import AgentLibrary
@@ -162,6 +163,8 @@ def places_that_show(root: QWidget) -> set[str]:
         if isinstance(widget, QLabel) and MARK in widget.text():
             assert widget.textFormat() is Qt.TextFormat.PlainText, (kind, widget.parentWidget())
             places.add(kind)
+        if isinstance(widget, ReadingText) and MARK in widget.text():
+            places.add(kind)
         if isinstance(widget, QTextEdit) and not isinstance(widget, SealedBrowser):
             assert MARK not in widget.toHtml().replace("&lt;", ""), kind
         for tip in tips_of(widget):
@@ -202,8 +205,8 @@ def test_every_place_of_the_run_view_shows_text_as_it_stands(view: RunView, tmp_
     progress.apply(END)
     view.take([END], START)
     places |= places_that_show(view)
-    assert view.banner.title.text() == HOSTILE
-    assert {"QLabel", "tool tip of TurnPill", "tool tip of Button"} <= places, places
+    assert view.banner.title.text() == harmless(HOSTILE)
+    assert {"ReadingText", "tool tip of TurnPill", "tool tip of Button"} <= places, places
     assert any("Tab" in place for place in places), places
     assert "tool tip of QTreeView" in places, places
     assert "tool tip of QTreeWidget" in places, places
