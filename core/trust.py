@@ -19,7 +19,7 @@ from core.backends.command import command_words
 from core.backends.installed_cli import EXTRA_ARGUMENTS, extra_arguments
 from core.plan import PlannedTurn, RunPlan
 from core.settings import Origin, Setting
-from core.trust_scripts import named_scripts, script_state, shell_words
+from core.trust_scripts import named_scripts, script_state
 from core.visible_text import visible, visible_words
 
 _OWN_WORDS = frozenset({Origin.COMMAND_LINE, Origin.ENVIRONMENT, Origin.USER, Origin.DEFAULT})
@@ -79,7 +79,7 @@ def _all_commands(plan: RunPlan, settings: Mapping[str, Setting]) -> Iterator[Br
             _of_file("init_script", settings, plan),
             visible(plan.init_script, keeps_lines=True),
             _meaning("init_script", folder, text=plan.init_script),
-            named_scripts(shell_words(plan.init_script), plan.workdir, _folders(plan)),
+            named_scripts([plan.init_script], plan.workdir, _folders(plan)),
         )
     if any(turn.backend == "opencode" for turn in plan.turns):
         yield from _opencode_defaults(plan, settings, folder)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import itertools
 import os
 import re
+import shlex
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 READ_LIMIT = 1024 * 1024
@@ -28,6 +31,12 @@ _INTERPRETER = re.compile(
     re.IGNORECASE,
 )
 """Words after which the next one that is no flag names a script."""
+_OWN_TEXT = frozenset({"-c", "-e", "-m", "--eval", "-Command", "-command"})
+"""Options of interpreters after which no file comes, but the program itself."""
+_OF_A_SHELL = re.compile(r"""[\s;&|<>()`'"$\\]""")
+_PATTERN = re.compile(r"[*?\[]")
+_MOST_WORDS, _MOST_FOLDERS, _MOST_FILES = 2000, 20, 200
+"""What is looked at of a command that names more than any person would."""
 _BETWEEN_SHELL_WORDS = re.compile(r"""[\s;&|<>()`'"$={}]+""")
 
 
@@ -45,17 +54,60 @@ def named_scripts(
     program, whatever it looks like.
     """
     roots = {root for folder in folders for root in (folder.absolute(), Path(os.path.realpath(folder)))}
+    spoken = list(itertools.islice(_spoken(words), _MOST_WORDS))
+    bases = [workdir, *_folders_among(spoken, workdir, roots)]
     found: dict[Path, None] = {}
-    before = ""
-    for number, word in enumerate(words):
-        is_program = (number == 0 and program_first) or bool(_INTERPRETER.fullmatch(before))
+    wanted = program_first
+    for number, word in enumerate(spoken):
         for name in dict.fromkeys((word, word.partition("=")[2])):
-            path = _file_in(name, workdir, roots)
-            if path is not None and (is_program or _looks_like_script(path)):
-                found[path] = None
-        if not word.startswith("-"):
-            before = word
+            for path in (path for base in bases for path in _files_in(name, base, roots)):
+                if wanted or _looks_like_script(path):
+                    found[path] = None
+                    wanted = False
+        if _INTERPRETER.fullmatch(word):
+            # Whatever options and their values come first, the next file is what it runs.
+            wanted = True
+        elif number == 0 or word in _OWN_TEXT:
+            wanted = False
     return tuple(found)
+
+
+def _spoken(words: Sequence[str]) -> Iterator[str]:
+    """The words, and what a shell would make of those that are a shell's script themselves."""
+    for word in words:
+        yield word
+        if _OF_A_SHELL.search(word):
+            text = word.replace("${PWD}/", "").replace("$PWD/", "")
+            # Quotes that do not end: then the plain words are what there is.
+            with contextlib.suppress(ValueError):
+                yield from shlex.split(text.replace(";", " ; ").replace("&", " & ").replace("|", " | "))
+            yield from shell_words(text)
+
+
+def _folders_among(words: Sequence[str], workdir: Path, roots: set[Path]) -> list[Path]:
+    """Folders that are named: a `cd` may lead there before a script is called by its name alone."""
+    found: dict[Path, None] = {}
+    for word in words:
+        if word and "\0" not in word:
+            path = Path(os.path.normpath(Path(workdir, word)))
+            if any(path.is_relative_to(root) for root in roots) and os.path.isdir(path):  # noqa: PTH112 - never raises
+                found[path] = None
+    return list(found)[:_MOST_FOLDERS]
+
+
+def _files_in(name: str, base: Path, roots: set[Path]) -> Iterator[Path]:
+    """The files that a name or a pattern means below a folder."""
+    if _PATTERN.search(name) and ".." not in name and not Path(name).is_absolute() and "\0" not in name:
+        try:
+            names = [str(path) for path in itertools.islice(base.glob(name), _MOST_FILES)]
+        except (ValueError, OSError, NotImplementedError):
+            names = []
+    else:
+        names = [name]
+    for each in names:
+        path = _file_in(each, base, roots)
+        if path is not None:
+            yield path
 
 
 def script_state(path: Path) -> list[str]:
