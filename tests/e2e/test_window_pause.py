@@ -90,6 +90,9 @@ def test_a_failed_agent_is_tried_again_while_its_group_goes_on(desk: Desk) -> No
     desk.open_new(preparation_agents=[parallel("shaky", "worker", on_parallel_error="continue")])
     desk.run()
     desk.until(lambda: desk.statuses().get("shaky") is FAILED, "shaky never failed")
+    turn = desk.turn("shaky")
+    # The end is told before it is on the disk; only then the group takes it in.
+    desk.until(lambda: desk.controller.can_retry(turn), "it could never be tried again")
     desk.open_tab("shaky")
     open_tab_menu(desk, "shaky")
     desk.choose("Try again")
