@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.buttons import Button, ButtonLook
 from app.reading_text import ReadingText
+from app.run_view.silence import is_about_silence, is_settled, note_words
 from app.theme import paint_icon, theme
 from core.progress import Note, RunProgress
 
@@ -18,10 +19,13 @@ _LEFT = 12
 class NotesBar(QWidget):
     """A warning: near the budget, a quiet agent, late output.
 
-    Signals: `opened(str)` with the turn that it is about; empty: the run.
+    Signals: `opened(str)` with the turn that it is about; empty: the run. `stop_requested(str)` and
+    `retry_requested(str)` with the turn that has been quiet for long.
     """
 
     opened = Signal(str)
+    stop_requested = Signal(str)
+    retry_requested = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -31,6 +35,12 @@ class NotesBar(QWidget):
         self.text = ReadingText(self, most_lines=3)
         self.text.setAccessibleName(self.tr("Latest warning"))
         self.show_button = Button(self.tr("Show"), ButtonLook.LINK, "", self)
+        self.stop_button = Button(self.tr("Stop"), ButtonLook.LINK, "", self)
+        self.stop_button.setToolTip(self.tr("Stop this agent"))
+        self.retry_button = Button(self.tr("Try again"), ButtonLook.LINK, "", self)
+        self.retry_button.setToolTip(self.tr("End this agent and try it again"))
+        self.stop_button.clicked.connect(self._stop)
+        self.retry_button.clicked.connect(self._retry)
         self.close_button = Button("", ButtonLook.FLAT, "x", self)
         self.close_button.setAccessibleName(self.tr("Dismiss"))
         self.close_button.setToolTip(self.tr("Dismiss"))
@@ -40,8 +50,8 @@ class NotesBar(QWidget):
         layout.setContentsMargins(_LEFT + _ICON + 8, 4, 8, 5)
         layout.setSpacing(8)
         layout.addWidget(self.text, 1, Qt.AlignmentFlag.AlignVCenter)
-        layout.addWidget(self.show_button, 0, Qt.AlignmentFlag.AlignTop)
-        layout.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
+        for button in (self.show_button, self.stop_button, self.retry_button, self.close_button):
+            layout.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
         self.hide()
 
     def begin(self, progress: RunProgress) -> None:
@@ -58,15 +68,26 @@ class NotesBar(QWidget):
             return
         new = progress.notes[self._looked :]
         self._looked = len(progress.notes)
-        warnings = [note for note in new if note.warning]
-        if not warnings:
-            return
+        before = len(self._notes)
+        # An agent that prints again is quiet no more: nobody has to read that it was.
+        self._notes = [note for note in self._notes if not is_settled(note, progress)]
+        settled = len(self._notes) < before
+        warnings = [note for note in new if note.warning and not is_settled(note, progress)]
         self._notes += warnings
+        if not self._notes:
+            self.hide()
+        elif warnings or settled:
+            self._show_latest()
+
+    def _show_latest(self) -> None:
         count = len(self._notes)
         latest = self._notes[-1]
-        text = latest.message if count == 1 else self.tr("{0} ({1} warnings)").format(latest.message, count)
-        self.text.setText(text)
+        words = note_words(latest)
+        self.text.setText(words if count == 1 else self.tr("{0} ({1} warnings)").format(words, count))
         self.setAccessibleName(self.tr("Warning: {0}").format(self.text.text()))
+        quiet = count == 1 and is_about_silence(latest)
+        self.stop_button.setVisible(quiet)
+        self.retry_button.setVisible(quiet)
         self.show()
 
     @property
@@ -86,6 +107,14 @@ class NotesBar(QWidget):
         # Several are in the overview, one after the other.
         self.opened.emit((latest.turn or "") if len(self._notes) == 1 else "")
         self.dismiss()
+
+    @Slot()
+    def _stop(self) -> None:
+        self.stop_requested.emit(self._notes[-1].turn)
+
+    @Slot()
+    def _retry(self) -> None:
+        self.retry_requested.emit(self._notes[-1].turn)
 
     def sizeHint(self) -> QSize:  # noqa: N802
         return QSize(300, super().sizeHint().height())

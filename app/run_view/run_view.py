@@ -74,6 +74,8 @@ class RunView(QWidget):
         self.pause.resume_requested.connect(self.proceed_requested)
         self.pause.stop_requested.connect(self.stop_requested)
         self.notes.opened.connect(self._open_note)
+        self.notes.stop_requested.connect(self.orders.stop)
+        self.notes.retry_requested.connect(self.orders.retry)
         self.strip.more_requested.connect(self.tabs.open_list)
         self.questions.answered.connect(self.answered)
         self.tabs.message.connect(self.message)

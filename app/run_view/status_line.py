@@ -11,7 +11,7 @@ from app.labels import NumberLabel, QuietLabel
 from app.theme import font, paint_icon, theme
 from core.events import RunStatus, StopKind
 from core.progress import RunProgress
-from core.progress_words import cost_words, dollar_words, duration_words, phase_words
+from core.progress_words import cost_words, dollar_words, duration_words, phase_words, span_words
 from core.spending import WARN_AT
 from core.usage import Spent
 
@@ -167,9 +167,18 @@ class StatusLine(QWidget):
         else:
             self.light.show_word(word, "accent", dot=True)
         self._show_place(self.tr("Preparing the folder") if progress.preparing else phase_words(progress))
-        count = len(progress.turns_at_work)
-        self.running.show_text(self.tr("{0} running").format(count) if count else "")
+        self.running.show_text(self._at_work_words(progress, now))
         self._show_numbers(progress, now)
+
+    def _at_work_words(self, progress: RunProgress, now: float) -> str:
+        """How many agents work, and how long it is until one that failed is tried again."""
+        turns = progress.turns_at_work
+        again = [turn.retry_at for turn in turns if turn.retry_at is not None]
+        parts = [self.tr("{0} running").format(len(turns) - len(again))] if len(turns) > len(again) else []
+        if again:
+            wait = span_words(max(0.0, min(again) - now) + 0.999)
+            parts.append(self.tr("{0} again in {1}").format(len(again), wait))
+        return " · ".join(parts)
 
     def show_idle(self, progress: RunProgress | None, now: float) -> None:
         """No run goes on; `progress`: the last one, whose numbers stay."""

@@ -52,6 +52,7 @@ class TurnPill(QAbstractButton):
         self._facts = ""
         self._asks = False
         self._held_up = False
+        self._waits_for_retry = False
         self._over_stop = False
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -64,16 +65,21 @@ class TurnPill(QAbstractButton):
 
     def show_turn(self, turn: TurnProgress, now: float, max_retries: int | None) -> bool:
         """Show how the turn is; gives whether the pill needs other room."""
-        held_up = turn.waits_for_run
-        activity = [self.tr("waits for the run")] if held_up else activity_words(turn, now, max_retries)
+        held_up = turn.waits_for_run or turn.retry_at is not None
+        retry = turn.retry_at is not None
+        activity = (
+            [self.tr("waits for the run")] if turn.waits_for_run else activity_words(turn, now, max_retries)
+        )
         facts = " · ".join((duration_words(turn.seconds(now) or 0), *activity))
         shown = (turn.label, facts, bool(turn.question), held_up)
         if shown == (self._name, self._facts, self._asks, self._held_up):
             return False
         before = self.sizeHint()
         self._held_up = held_up
+        self._waits_for_retry = retry
         self._name, self._facts, self._asks = turn.label, facts, bool(turn.question)
-        self.setAccessibleName(self.tr("{0}, running, {1}").format(turn.label, facts))
+        words = self.tr("{0}, waiting, {1}") if held_up else self.tr("{0}, running, {1}")
+        self.setAccessibleName(words.format(turn.label, facts))
         tip = self.tr("{0} · {1}\nClick to watch it. Delete stops it, F6 tries it again.").format(
             turn.title, facts
         )
@@ -106,7 +112,8 @@ class TurnPill(QAbstractButton):
         middle = self.height() / 2
         name = STATUS_ICONS[TurnStatus.RUNNING]
         if self._asks or self._held_up:
-            name = "circle-alert" if self._asks else "circle-pause"
+            name = "clock" if self._waits_for_retry else "circle-pause"
+            name = "circle-alert" if self._asks else name
         paint_icon(painter, name, QRectF(_PADDING, middle - _ICON / 2, _ICON, _ICON), tone)
         left = _PADDING + _ICON + 8
         flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft

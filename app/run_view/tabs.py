@@ -16,13 +16,14 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QStackedWidget, QVBoxLayout, Q
 from app.buttons import Button, ButtonLook
 from app.run_view.agent_orders import AgentOrders
 from app.run_view.log_view import LogView
+from app.run_view.silence import is_about_silence, is_settled, note_words
 from app.run_view.state_tab import StateTab
 from app.run_view.turn_list import TurnList
-from app.run_view.turn_tab_bar import TabDress, TurnTabBar
+from app.run_view.turn_tab_bar import TabDress, TurnTabBar, next_attempt_words
 from app.tab_bar import FlatTabBar
 from app.theme import icon, theme
 from core.events import RunStatus, TurnStatus
-from core.progress import RunProgress
+from core.progress import Note, RunProgress
 from core.turn_progress import TurnProgress
 
 OVERVIEW, STATE = "overview", "state"
@@ -55,6 +56,8 @@ class RunTabs(QWidget):
         """Where the output of the views that are built is."""
         self._noted: dict[str, list[str]] = {}
         """By turn: the warnings about it."""
+        self._quiet: list[Note] = []
+        """The warnings that an agent is quiet, which holds until it prints again."""
         self._notes_read = 0
         self._views: dict[str, LogView] = {}
         """By turn id; the last looked at is last."""
@@ -134,6 +137,7 @@ class RunTabs(QWidget):
         self._closed.clear()
         self._dresses.clear()
         self._noted.clear()
+        self._quiet.clear()
         self._notes_read = 0
         self.follow_button.setChecked(True)
         self.overview.set_source(Path(progress.folder) / "overview.log" if progress.folder else None)
@@ -210,7 +214,16 @@ class RunTabs(QWidget):
     def _dress_of(self, turn: TurnProgress) -> TabDress:
         waits = turn.waits_for_run or (bool(self._progress.paused) and turn.status is TurnStatus.WAITING)
         warnings = len(self._noted.get(turn.id, ()))
-        return TabDress(turn.status, bool(turn.question), waits, warnings, turn.folder)
+        attempt = next_attempt_words(turn, self._progress.max_retries)
+        return TabDress(
+            turn.status,
+            bool(turn.question),
+            waits,
+            warnings,
+            turn.folder,
+            attempt,
+            waits_for_retry=turn.retry_at is not None,
+        )
 
     def _dress(self, turn: TurnProgress) -> None:
         """Icon and words of a tab."""
@@ -227,9 +240,15 @@ class RunTabs(QWidget):
     def _read_notes(self) -> None:
         notes = self._progress.notes
         for note in notes[self._notes_read :]:
+            if is_about_silence(note):
+                self._quiet.append(note)
             if note.turn is not None and note.warning:
-                self._noted.setdefault(note.turn, []).append(note.message)
+                self._noted.setdefault(note.turn, []).append(note_words(note))
         self._notes_read = len(notes)
+        settled = [note for note in self._quiet if is_settled(note, self._progress)]
+        for note in settled:
+            self._quiet.remove(note)
+            self._noted[note.turn or ""].remove(note_words(note))
 
     # --- which tab -------------------------------------------------------------------------------------
 

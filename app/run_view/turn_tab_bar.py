@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QMouseEvent
@@ -14,7 +14,8 @@ from app.run_view.marked_icon import marked_icon
 from app.run_view.turn_list import STATUS_TOKENS, status_words
 from app.tab_bar import FlatTabBar
 from app.theme import STATUS_ICONS, icon
-from core.events import TurnStatus
+from core.events import AttemptKind, TurnStatus
+from core.progress_words import attempt_words
 from core.turn_progress import TurnProgress
 
 _MOST_NOTES = 4
@@ -34,6 +35,17 @@ class TabDress:
     """The run is paused."""
     warnings: int
     folder: str
+    attempt: str = ""
+    """`attempt 2 of 3`; empty for the first."""
+    waits_for_retry: bool = False
+
+
+def next_attempt_words(turn: TurnProgress, max_retries: int | None) -> str:
+    """Which attempt it is at, or waits for: `attempt 2 of 3`; empty for the first."""
+    if turn.retry_at is None:
+        return attempt_words(turn, max_retries)
+    upcoming = replace(turn, retries=turn.retries + 1, attempt_kind=AttemptKind.RETRY)
+    return attempt_words(upcoming, max_retries)
 
 
 class TurnTabBar(FlatTabBar):
@@ -66,8 +78,18 @@ class TurnTabBar(FlatTabBar):
             shape, token, state = "circle-alert", "failed", self.tr("needs your answer")
         elif dress.waits_for_run:
             shape, token, state = "circle-pause", "quiet", self.tr("waits for the run, which is paused")
+        elif dress.waits_for_retry:
+            shape, token, state = "clock", "quiet", self.tr("waits to be tried again")
         self.setTabIcon(index, marked_icon(shape, token) if noted else icon(shape, token))
         words = self.tr("{0}, {1}").format(turn.title, state)
+        shown = turn.title
+        if dress.attempt:
+            words = self.tr("{0}, {1}").format(words, dress.attempt)
+            if not turn.is_over:
+                shown = self.tr("{0} · {1}").format(turn.title, dress.attempt)
+        shown = shown.replace("&", "&&")
+        if shown != self.tabText(index):
+            self.setTabText(index, shown)
         lines = (words, turn.message, *noted[-_MOST_NOTES:])
         tip = "\n".join(line[:_TIP] for line in lines if line)
         self.setTabToolTip(index, plain_tool_tip(harmless(tip)))

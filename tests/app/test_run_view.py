@@ -17,6 +17,7 @@ from pytestqt.qtbot import QtBot
 from app.reading_text import ReadingText
 from app.run_view.log_view import LogView
 from app.run_view.run_view import RunView
+from app.run_view.silence import is_about_silence, note_words
 from app.run_view.state_model import StateModel, preview, value_words
 from app.run_view.status_line import StatusLine
 from app.run_view.tabs import MOST_TABS, MOST_VIEWS, OVERVIEW, STATE
@@ -33,6 +34,7 @@ from core.events import (
     Noted,
     PhaseStarted,
     QuestionAsked,
+    RetryScheduled,
     RunContinued,
     RunFinished,
     RunPaused,
@@ -50,10 +52,11 @@ from core.events import (
 )
 from core.json_types import JsonValue
 from core.plan import Place
-from core.progress import RunProgress
+from core.progress import Note, RunProgress
 from core.state import Conflict, MergeRule, Phase, WorkflowState
 from core.transcript import TranscriptWriter
 from core.usage import Usage
+from tests.core.run_support import Workshop
 
 # The offscreen platform says so about sizes of windows and about popups.
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
@@ -839,6 +842,96 @@ def test_several_warnings_are_counted_and_lead_to_the_overview(shown: Shown) -> 
     shown.feed(RunFinished(time=START, status=RunStatus.STOPPED))
     assert not notes.isVisible()
     assert "42 warnings" in shown.view.banner.facts.text()
+
+
+@pytest.fixture
+def quiet(shown: Shown) -> Shown:
+    """vera has been warned of for its silence, in the words of the engine."""
+    shown.feed(
+        group("vera", "linter"), TurnStarted(time=START, turn=VERA), TurnStarted(time=START, turn=LINTER)
+    )
+    message = "vera has printed nothing for 120 s. It is left alone: no agent_idle_timeout is set."
+    shown.feed(Noted(time=START + 120, turn=VERA, message=message, warning=True), now=START + 120)
+    return shown
+
+
+def test_a_warning_of_silence_is_taken_back_when_the_agent_prints_again(quiet: Shown) -> None:
+    """Pain 14: a quiet agent that works."""
+    notes = quiet.view.notes
+    assert notes.isVisible()
+    assert notes.text.text().endswith("It is left alone: “Silence, at most” is not set.")
+    assert quiet.tab_words()[0] == "vera 1, running, 1 warning"
+    quiet.feed(TurnActivity(time=START + 121, turn=LINTER, output_bytes=4))
+    assert notes.isVisible(), "another one prints"
+    quiet.feed(TurnActivity(time=START + 121, turn=VERA, output_bytes=4))
+    assert not notes.isVisible()
+    assert quiet.tab_words()[0] == "vera 1, running"
+
+
+def test_only_the_warning_of_silence_is_taken_back(quiet: Shown) -> None:
+    quiet.feed(Noted(time=START + 121, turn=VERA, message="It wrote a file.", warning=True))
+    quiet.feed(TurnActivity(time=START + 122, turn=VERA, output_bytes=4))
+    assert quiet.view.notes.text.text() == "It wrote a file."
+    assert quiet.tab_words()[0] == "vera 1, running, 1 warning"
+
+
+def test_a_quiet_agent_is_shown_stopped_or_tried_again_from_the_warning(quiet: Shown, qtbot: QtBot) -> None:
+    notes = quiet.view.notes
+    with qtbot.waitSignal(quiet.view.stop_turn_requested) as stopped:
+        notes.stop_button.click()
+    with qtbot.waitSignal(quiet.view.retry_turn_requested) as retried:
+        notes.retry_button.click()
+    assert stopped.args == retried.args == [VERA]
+    quiet.feed(Noted(time=START + 121, message="80% of the budget is used.", warning=True))
+    assert not notes.stop_button.isVisible()
+
+
+def test_the_engines_warning_of_silence_is_known_as_one(tmp_path: Path) -> None:
+    shop = Workshop(tmp_path)
+    shop.agent("quiet", hang_silent=True)
+    run = shop.run(
+        {"preparation_agents": ["quiet"], "agent_idle_warning": 0.2},
+        lambda engine, event: (
+            engine.stop(StopKind.NOW) if isinstance(event, Noted) and event.warning else None
+        ),
+    )
+    notes = [Note(each.time, each.turn, each.message, each.warning) for each in run.of(Noted) if each.warning]
+    assert [is_about_silence(note) for note in notes] == [True]
+    assert "agent_idle_timeout" not in note_words(notes[0])
+
+
+# --- an agent that waits to be tried again ---------------------------------------------------------------
+
+
+def test_an_agent_that_waits_to_be_tried_again_does_not_look_like_one_at_work(
+    shown: Shown, status: StatusLine
+) -> None:
+    """Pain 3: a silent retry."""
+    shown.feed(
+        group("vera", "linter"),
+        *(TurnStarted(time=START, turn=turn) for turn in (VERA, LINTER)),
+        *(AttemptStarted(time=START, turn=turn) for turn in (VERA, LINTER)),
+    )
+    at_work = shown.view.tabs.bar.tabIcon(0).pixmap(28, 28).toImage()
+    shown.feed(
+        AttemptFinished(time=START + 1, turn=VERA, problem="429"),
+        RetryScheduled(time=START + 1, turn=VERA, seconds=2, reason="429"),
+        now=START + 1,
+    )
+    assert shown.tab_words() == ["vera 1, waits to be tried again, attempt 2 of 3", "linter 1, running"]
+    assert shown.tab_texts() == ["vera 1 · attempt 2 of 3", "linter 1"]
+    assert "attempt 2 of 3" in shown.view.tabs.bar.tabToolTip(0)
+    assert shown.view.tabs.bar.tabIcon(0).pixmap(28, 28).toImage() != at_work
+    pill = shown.view.strip.pills[VERA]
+    assert pill.accessibleName() == "vera, waiting, 0:01 · again in 2 s"
+    status.show_progress(shown.progress, START + 1)
+    assert status.running.text() == "1 running · 1 again in 2 s"
+    shown.feed(AttemptStarted(time=START + 3, turn=VERA, number=2, kind=AttemptKind.RETRY), now=START + 3)
+    assert shown.tab_words()[0] == "vera 1, running, attempt 2 of 3"
+    status.show_progress(shown.progress, START + 3)
+    assert status.running.text() == "2 running"
+    shown.feed(TurnFinished(time=START + 4, turn=VERA))
+    assert shown.tab_texts()[0] == "vera 1"
 
 
 def test_tab_goes_through_the_banner_from_top_to_bottom(shown: Shown) -> None:
