@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QPalette, QResizeEvent
+from PySide6.QtGui import QKeyEvent, QPalette, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app import field_text
@@ -24,6 +24,16 @@ from core.state import MergeRule
 LABEL_WIDTH, FIELD_WIDTH, NARROW = 130, 150, 460
 _ROLES = {False: QPalette.ColorRole.PlaceholderText, True: QPalette.ColorRole.BrightText}
 """Quiet, or vermillion: what needs the user."""
+
+
+class _ResumeButton(Button):
+    """Enter presses it as well as Space: it has the focus because somebody means to resume."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.click()
+        else:
+            super().keyPressEvent(event)
 
 
 class ResumeForm(QWidget):
@@ -54,7 +64,7 @@ class ResumeForm(QWidget):
         self.bottom = QWidget(self)
         # Beside other things there is a more important button, which is the filled one.
         look = ButtonLook.OUTLINED if compact else ButtonLook.FILLED
-        self.resume_button = Button(self.tr("Resume"), look, "play", self.bottom)
+        self.resume_button = _ResumeButton(self.tr("Resume"), look, "play", self.bottom)
         self.resume_button.clicked.connect(self.resume)
         self.why_not = QLabel(self.bottom)
         self.why_not.setTextFormat(Qt.TextFormat.PlainText)
@@ -204,9 +214,9 @@ class ResumeForm(QWidget):
 
     @property
     def first_field(self) -> QWidget:
-        """Where one would begin: the field that has to be changed, else the button."""
-        by = ended_by(self._entry) if self._entry is not None else None
-        return self.rows[by].control if by is not None else self.resume_button
+        """Where one would begin: the first field that is offered; one that has to be changed stands first."""
+        fields = self.shown_fields()
+        return fields[0] if fields else self.resume_button
 
     def _wish(self, limit: Limit, value: object) -> None:
         if value is None and limit in (Limit.AGENT_TIMEOUT, Limit.RETRIES, *CAPS):

@@ -7,7 +7,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPalette, QResizeEvent
+from PySide6.QtGui import (
+    QKeyEvent,
+    QKeySequence,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QResizeEvent,
+    QShortcut,
+)
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
@@ -140,6 +148,10 @@ class RunsPage(QWidget):
         self.setMinimumWidth(280)
         self.setBackgroundRole(QPalette.ColorRole.Base)
         self.setAutoFillBackground(True)
+        for keys in ("Ctrl+Return", "Ctrl+Enter"):
+            shortcut = QShortcut(QKeySequence(keys), self)
+            shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            shortcut.activated.connect(self.detail.form.resume)
         # One types to search, and the arrows and Enter of the field work on the list.
         self.setFocusProxy(self.field)
 
@@ -247,7 +259,7 @@ class RunsPage(QWidget):
 
     @Slot(QModelIndex)
     def _go_to_form(self) -> None:
-        """Enter on a run: to what has to be changed, or to the button."""
+        """Enter on a run: to the first field that may be changed. Ctrl+Enter resumes as it is."""
         entry = self.current
         if entry is not None and entry.resumable:
             self.detail.form.first_field.setFocus(Qt.FocusReason.TabFocusReason)

@@ -495,6 +495,27 @@ def test_runs_are_searched_and_chosen_by_keys_alone(
         QTest.keyClick(page.field, Qt.Key.Key_Escape)
 
 
+def test_enter_goes_to_the_first_field_and_ctrl_enter_resumes(
+    qtbot: QtBot, pages: Callable[[list[RunEntry]], RunsPage]
+) -> None:
+    page = pages([entry(1), entry(2)])
+    page.activateWindow()
+    page.list.setFocus()
+    QTest.keyClick(page.list, Qt.Key.Key_Return)
+    first = page.detail.form.shown_fields()[0]
+    assert first.hasFocus()
+    for widget in (first, page.list, page.field):
+        widget.setFocus()
+        with qtbot.waitSignal(page.resume_requested) as asked:
+            QTest.keyClick(widget, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+        assert asked.args is not None
+        assert asked.args[0].name == entry(2).run_id
+    button = page.detail.form.resume_button
+    button.setFocus()
+    with qtbot.waitSignal(page.resume_requested):
+        QTest.keyClick(button, Qt.Key.Key_Return)
+
+
 def test_an_empty_log_folder_says_what_will_be_here(
     qtbot: QtBot, pages: Callable[[list[RunEntry]], RunsPage]
 ) -> None:
