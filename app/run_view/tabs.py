@@ -10,20 +10,20 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import QPoint, Qt, QUrl, Signal, Slot
-from PySide6.QtGui import QDesktopServices, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QMenu, QStackedWidget, QVBoxLayout, QWidget
 
-from app.buttons import Button, ButtonLook
 from app.run_view.agent_orders import AgentOrders
 from app.run_view.log_view import LogView
-from app.run_view.silence import is_about_silence, is_settled, note_words
 from app.run_view.state_tab import StateTab
+from app.run_view.tab_row import TabRow
 from app.run_view.turn_list import TurnList
-from app.run_view.turn_tab_bar import TabDress, TurnTabBar, next_attempt_words
-from app.tab_bar import FlatTabBar
-from app.theme import icon, theme
+from app.run_view.turn_tab_bar import TabDress, next_attempt_words
+from app.run_view.turn_views import TurnViews, apply_zoom
+from app.run_view.turn_warnings import TurnWarnings
+from app.theme import icon
 from core.events import RunStatus, TurnStatus
-from core.progress import Note, RunProgress
+from core.progress import RunProgress
 from core.turn_progress import TurnProgress
 
 OVERVIEW, STATE = "overview", "state"
@@ -31,8 +31,6 @@ OVERVIEW, STATE = "overview", "state"
 _FIXED = (OVERVIEW, STATE)
 MOST_TABS = 200
 """Beyond that the oldest tabs of turns that succeeded close by themselves; "All turns" opens them again."""
-MOST_VIEWS = 12
-"""Log views that are kept; the one that was not looked at for longest goes first."""
 _MANY = 8
 
 
@@ -52,44 +50,21 @@ class RunTabs(QWidget):
         self._closed: set[str] = set()
         self._dresses: dict[str, TabDress] = {}
         """How the turns were shown last."""
-        self._folders: dict[str, str] = {}
-        """Where the output of the views that are built is."""
-        self._noted: dict[str, list[str]] = {}
-        """By turn: the warnings about it."""
-        self._quiet: list[Note] = []
-        """The warnings that an agent is quiet, which holds until it prints again."""
-        self._notes_read = 0
-        self._views: dict[str, LogView] = {}
-        """By turn id; the last looked at is last."""
+        self._warnings = TurnWarnings()
         self._now = 0.0
         self._moving = False
-        self._zoom = 0
         self._page = OVERVIEW
-        self.fixed = FlatTabBar(self)
-        self.fixed.setUsesScrollButtons(False)
-        self.fixed.setAccessibleName(self.tr("Run"))
-        self.fixed.addTab(self.tr("Overview"))
-        self.fixed.addTab(self.tr("State"))
-        self.fixed.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self._row = TabRow(self)
+        self.fixed, self.bar = self._row.fixed, self._row.turns
+        self.follow_button = self._row.follow_button
         self.fixed.customContextMenuRequested.connect(self._show_fixed_menu)
-        self.bar = TurnTabBar(self)
-        self.bar.setAccessibleName(self.tr("Turns"))
-        self.bar.set_active(False)
         for bar, chosen in ((self.fixed, self._fixed_chosen), (self.bar, self._turn_chosen)):
             bar.currentChanged.connect(chosen)
             bar.tabBarClicked.connect(chosen)
         self.bar.menu_requested.connect(self._show_menu)
         self.bar.close_requested.connect(self._close_tab)
-        self.follow_button = Button("", ButtonLook.FLAT, "eye", self)
-        self.follow_button.setCheckable(True)
-        self.follow_button.setChecked(True)
-        self.follow_button.setAccessibleName(self.tr("Follow the running agent"))
-        self.follow_button.setToolTip(self.tr("Follow: show the agent that starts next"))
         self.follow_button.toggled.connect(self._follow_toggled)
-        self.list_button = Button("", ButtonLook.FLAT, "chevron-down", self)
-        self.list_button.setAccessibleName(self.tr("All turns"))
-        self.list_button.setToolTip(self.tr("All turns (Ctrl+Shift+T)"))
-        self.list_button.clicked.connect(self.open_list)
+        self._row.list_button.clicked.connect(self.open_list)
         self._list: TurnList | None = None
         self.overview = LogView(self)
         self.overview.set_overview(True)
@@ -103,23 +78,15 @@ class RunTabs(QWidget):
         self.pages = QStackedWidget(self)
         self.pages.addWidget(self.overview)
         self.pages.addWidget(self.state_tab)
-        top = QWidget(self)
-        row = QHBoxLayout(top)
-        row.setContentsMargins(8, 4, 8, 0)
-        row.setSpacing(0)
-        row.addWidget(self.fixed)
-        row.addSpacing(6)
-        row.addWidget(self.bar, 1)
-        row.addSpacing(4)
-        row.addWidget(self.follow_button)
-        row.addWidget(self.list_button)
+        self._views = TurnViews(self.pages)
+        self._views.raw_file_requested.connect(self._open_current_file)
+        self._views.scrolled_away.connect(self._stop_following)
+        self._views.message.connect(self.message)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        layout.addWidget(top)
+        layout.addWidget(self._row)
         layout.addWidget(self.pages, 1)
-        self._top = top
-        self.list_button.hide()
 
     # --- the run ---------------------------------------------------------------------------------------
 
@@ -131,14 +98,11 @@ class RunTabs(QWidget):
         while self.bar.count():
             self.bar.removeTab(0)
         self._moving = False
-        for turn in list(self._views):
-            self._drop_view(turn)
+        self._views.clear()
         self._tabs.clear()
         self._closed.clear()
         self._dresses.clear()
-        self._noted.clear()
-        self._quiet.clear()
-        self._notes_read = 0
+        self._warnings = TurnWarnings()
         self.follow_button.setChecked(True)
         self.overview.set_source(Path(progress.folder) / "overview.log" if progress.folder else None)
         self.state_tab.show_state(None, ())
@@ -147,7 +111,7 @@ class RunTabs(QWidget):
     def refresh(self, now: float) -> None:
         """Bring tabs in line with the run; cheap where nothing changed."""
         self._now = now
-        self._read_notes()
+        self._warnings.read(self._progress)
         new = [
             turn
             for turn in self._progress.turns.values()
@@ -171,14 +135,13 @@ class RunTabs(QWidget):
             began = before is None or before.status is not turn.status
             if turn.status is TurnStatus.RUNNING and began and started is None:
                 started = turn
-            if turn.id in self._views and self._folders.get(turn.id) != turn.folder:
-                # It is made again in another folder.
-                self._drop_view(turn.id)
+            if self._views.is_outdated(turn):
+                self._views.drop(turn.id)
                 if self._page == turn.id:
                     self._show(turn.id)
         if many:
             self.bar.show()
-        self.list_button.setVisible(bool(self._progress.turns))
+        self._row.list_button.setVisible(bool(self._progress.turns))
         self.follow_button.setVisible(self._progress.status is None)
         self.state_tab.show_state(self._progress.state, self._progress.conflicts)
         if started is not None and self.follow_button.isChecked():
@@ -213,7 +176,7 @@ class RunTabs(QWidget):
 
     def _dress_of(self, turn: TurnProgress) -> TabDress:
         waits = turn.waits_for_run or (bool(self._progress.paused) and turn.status is TurnStatus.WAITING)
-        warnings = len(self._noted.get(turn.id, ()))
+        warnings = len(self._warnings.of(turn.id))
         attempt = next_attempt_words(turn, self._progress.max_retries)
         return TabDress(
             turn.status,
@@ -230,25 +193,11 @@ class RunTabs(QWidget):
         if turn.id not in self._tabs:
             return
         dress = self._dresses.get(turn.id) or self._dress_of(turn)
-        self.bar.dress(self._tabs.index(turn.id), turn, dress, self._noted.get(turn.id, ()))
+        self.bar.dress(self._tabs.index(turn.id), turn, dress, self._warnings.of(turn.id))
 
     def note_late_output(self, turn: str, count: int) -> None:
         """So many bytes came from a turn after it was told to end."""
-        words = self.tr("{0} bytes came after it was told to end. They are kept, and do not count.")
-        self._noted.setdefault(turn, []).append(words.format(f"{count:,}"))
-
-    def _read_notes(self) -> None:
-        notes = self._progress.notes
-        for note in notes[self._notes_read :]:
-            if is_about_silence(note):
-                self._quiet.append(note)
-            if note.turn is not None and note.warning:
-                self._noted.setdefault(note.turn, []).append(note_words(note))
-        self._notes_read = len(notes)
-        settled = [note for note in self._quiet if is_settled(note, self._progress)]
-        for note in settled:
-            self._quiet.remove(note)
-            self._noted[note.turn or ""].remove(note_words(note))
+        self._warnings.add_late_output(turn, count)
 
     # --- which tab -------------------------------------------------------------------------------------
 
@@ -346,41 +295,16 @@ class RunTabs(QWidget):
     # --- the views of turns ----------------------------------------------------------------------------
 
     def _view(self, turn: str) -> LogView:
-        view = self._views.pop(turn, None)
-        if view is None:
-            for old in list(self._views)[: max(0, len(self._views) - MOST_VIEWS + 1)]:
-                self._drop_view(old)
-            progress = self._progress.turns[turn]
-            view = LogView(self)
-            view.setAccessibleName(self.tr("Output of {0}").format(progress.title))
-            view.set_source(self._turn_folder(turn) / "transcript.log")
-            self._folders[turn] = progress.folder
-            _apply_zoom(view, self._zoom)
-            view.raw_file_requested.connect(self._open_current_file)
-            view.message.connect(self.message)
-            view.following_changed.connect(self._view_scrolled)
-            self.pages.addWidget(view)
-        self._views[turn] = view
-        return view
+        return self._views.view(self._progress.turns[turn], self._turn_folder(turn))
 
-    def _drop_view(self, turn: str) -> None:
-        view = self._views.pop(turn, None)
-        self._folders.pop(turn, None)
-        if view is not None:
-            view.set_source(None)
-            self.pages.removeWidget(view)
-            view.deleteLater()
-
-    @Slot(bool)
-    def _view_scrolled(self, following: bool) -> None:
-        if not following:
-            self.follow_button.setChecked(False)
+    @Slot()
+    def _stop_following(self) -> None:
+        self.follow_button.setChecked(False)
 
     def set_zoom(self, zoom: int) -> None:
         """Text of all logs so many pixels larger (or smaller) than usual."""
-        self._zoom = zoom
-        for view in (self.overview, *self._views.values()):
-            _apply_zoom(view, zoom)
+        apply_zoom(self.overview, zoom)
+        self._views.set_zoom(zoom)
 
     # --- menus and files -------------------------------------------------------------------------------
 
@@ -438,7 +362,7 @@ class RunTabs(QWidget):
         self._moving = True
         self.bar.removeTab(index)
         self._moving = False
-        self._drop_view(turn)
+        self._views.drop(turn)
         if self._page == turn:
             self._show(self._tabs[min(index, len(self._tabs) - 1)] if self._tabs else OVERVIEW)
         return True
@@ -488,7 +412,7 @@ class RunTabs(QWidget):
         if self._list is None:
             self._list = TurnList(self)
             self._list.chosen.connect(self.show_turn)
-        corner = self._top.mapToGlobal(self._top.rect().bottomRight())
+        corner = self._row.mapToGlobal(self._row.rect().bottomRight())
         self._list.open_at(
             corner - QPoint(8, 0), self._progress.turns.values(), self.current_turn or "", self._now
         )
@@ -497,23 +421,6 @@ class RunTabs(QWidget):
     def turn_list(self) -> TurnList | None:
         """The list of all turns; None until it was opened."""
         return self._list
-
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
-        del event
-        painter = QPainter(self)
-        bottom = self._top.geometry().bottom()
-        painter.fillRect(self._top.geometry(), theme().color("surface"))
-        painter.fillRect(0, bottom, self.width(), 1, theme().color("line"))
-        if self._tabs:
-            # Tabs of turns scroll away under this line; overview and state stay.
-            edge = self.bar.mapTo(self, QPoint(0, 0)).x() - 3
-            painter.fillRect(edge, self._top.y() + 12, 1, self._top.height() - 20, theme().color("line"))
-
-
-def _apply_zoom(view: LogView, zoom: int) -> None:
-    view.zoom(0)
-    for _ in range(abs(zoom)):
-        view.zoom(1 if zoom > 0 else -1)
 
 
 def _open(path: Path) -> None:

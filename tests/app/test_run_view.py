@@ -20,7 +20,8 @@ from app.run_view.run_view import RunView
 from app.run_view.silence import is_about_silence, note_words
 from app.run_view.state_model import StateModel, preview, value_words
 from app.run_view.status_line import StatusLine
-from app.run_view.tabs import MOST_TABS, MOST_VIEWS, OVERVIEW, STATE
+from app.run_view.tabs import MOST_TABS, OVERVIEW, STATE
+from app.run_view.turn_views import MOST_VIEWS
 from core.config import Budget
 from core.engine import Answer
 from core.events import (
