@@ -13,12 +13,14 @@ import resources
 from app import document_edits as edits
 from app.document_edits import InGroup, Mode, NewStep, OnAgent, ReplaceOutline, Target
 from app.file_watch import FileWatch
+from app.other_settings import OtherSettings
 from app.outline import Outline
 from core.agent import AgentLibrary
 from core.check import check_workflow
 from core.config import Workflow, WorkflowFile
 from core.plan import Place
 from core.problems import Problem, Severity
+from core.settings_keys import Setting, keys_said
 from core.state import Phase
 from core.workflow_file import inspect_workflow, load_workflow, save_workflow
 
@@ -30,13 +32,15 @@ class WorkflowDocument(QObject):
     at places, and groups) have ids that survive moves, undo and redo.
 
     Signals: `changed()` after the workflow changed in any way; `path_changed()`; `modified_changed(bool)`;
-    `problems_changed()`; `changed_on_disk()` when another program changed or removed the file.
+    `problems_changed()`; `in_force_changed()` when other places say something else about its settings;
+    `changed_on_disk()` when another program changed or removed the file.
     """
 
     changed = Signal()
     path_changed = Signal()
     modified_changed = Signal(bool)
     problems_changed = Signal()
+    in_force_changed = Signal()
     changed_on_disk = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -55,6 +59,8 @@ class WorkflowDocument(QObject):
         self._problems: tuple[Problem, ...] = ()
         self._library: AgentLibrary | None = None
         self._backends: tuple[str, ...] = ()
+        self._others = OtherSettings()
+        self._in_force = (self._outline.settings, self._others, self._outline.settings)
         self._watch = FileWatch(self)
         self._differs = False
         self._watch.changed.connect(self._disk_changed)
@@ -129,6 +135,30 @@ class WorkflowDocument(QObject):
         self._library = library
         self._backends = tuple(known_backends)
         self._check()
+
+    def set_others(self, others: OtherSettings) -> None:
+        """Tell what the environment and files say about settings."""
+        if others != self._others:
+            self._others = others
+            self.in_force_changed.emit()
+
+    def own(self, key: str) -> object:
+        """What the workflow itself says about a setting; None: nothing."""
+        return self._others.own(self.settings, key)
+
+    def in_force(self, key: str) -> Setting:
+        """A setting as a run would have it, and where it comes from."""
+        return self._others.in_force(self.settings, key)
+
+    @property
+    def settings_in_force(self) -> Workflow:
+        """The workflow's settings as a run would have them. Not to be changed."""
+        settings, others, workflow = self._in_force
+        if settings is not self.settings or others is not self._others:
+            # Rows ask for it whenever they are painted.
+            workflow = self._others.workflow(self.settings)
+            self._in_force = (self.settings, self._others, workflow)
+        return workflow
 
     @property
     def known_backends(self) -> tuple[str, ...]:
@@ -371,7 +401,7 @@ class WorkflowDocument(QObject):
         return self._push(self.tr("Change {0}").format(label), after, key)
 
     def _push(self, text: str, after: Outline | None, merge_key: str | None = None) -> bool:
-        if after is None or after == self._outline:
+        if after is None or (after == self._outline and _says_the_same(after, self._outline)):
             return False
         self.undo_stack.push(ReplaceOutline(text, self._outline, after, self._set_outline, merge_key))
         return True
@@ -408,3 +438,8 @@ def _warnings_of(text: str, path: Path) -> list[Problem]:
 
 
 __all__ = ["InGroup", "NewStep", "OnAgent", "Phase", "Target", "WorkflowDocument"]
+
+
+def _says_the_same(one: Outline, other: Outline) -> bool:
+    """Whether two outlines name the same settings: a default that is said wins over settings files."""
+    return one.settings is other.settings or keys_said(one.settings) == keys_said(other.settings)

@@ -375,16 +375,33 @@ def remove_nodes(outline: Outline, node_ids: Collection[int]) -> Outline:
     return result
 
 
+def _said(model: ModelT, key: str, value: object) -> ModelT:
+    """A copy that says this; the model itself where it does. A default that is said wins over files."""
+    is_said = key in model.model_fields_set
+    if value is not None:
+        is_there = is_said and getattr(model, key) == value
+        return model if is_there else changed_model(model, {key: value})
+    default = type(model).model_fields[key].get_default(call_default_factory=True)
+    if not is_said and getattr(model, key) == default:
+        return model
+    copy = changed_model(model, {key: default})
+    copy.model_fields_set.discard(key)
+    return copy
+
+
 def update_settings(outline: Outline, changes: Mapping[str, object]) -> Outline:
-    """Change the workflow's own settings, by field name (`budget.max_tokens` reaches into a part)."""
+    """Change the workflow's own settings, by field name (`budget.max_tokens` reaches into a part).
+
+    None takes a setting back: the workflow says nothing about it, and other places decide.
+    """
     settings = outline.settings
     for key, value in changes.items():
         head, _, rest = key.partition(".")
         if rest:
             part = getattr(settings, head)
-            if getattr(part, rest) == value:
-                continue
-            settings = changed_model(settings, {head: changed_model(part, {rest: value})})
-        elif getattr(settings, key) != value:
-            settings = changed_model(settings, {key: value})
+            changed = _said(part, rest, value)
+            if changed is not part:
+                settings = changed_model(settings, {head: changed})
+        else:
+            settings = _said(settings, key, value)
     return outline if settings is outline.settings else replace(outline, settings=settings)

@@ -161,7 +161,8 @@ class TextRow(Row):
 
     @Slot(int)
     def _step(self, by: int) -> None:
-        digits = self.field.text().strip() or "".join(filter(str.isdigit, self.field.placeholderText()))
+        # "4 (openloop.json)": the value is the first word.
+        digits = self.field.text().strip() or self.field.placeholderText().partition(" ")[0]
         if digits.isdigit():
             self.field.setText(str(max(0, int(digits) + by)))
             self._edit(self.field.text())

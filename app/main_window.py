@@ -23,6 +23,7 @@ from app.file_actions import FileActions
 from app.file_drop import FileDropWindow
 from app.left_overs import LeftOvers
 from app.notice_bar import Notice, NoticeArea, Tone
+from app.other_settings import SettingsSource
 from app.problem_text import errors_of, place_in
 from app.recent_files import RecentFiles
 from app.resuming import Resuming
@@ -81,6 +82,7 @@ class MainWindow(FileDropWindow):
         self.pool = AgentPool(self)
         self.workflow_view = WorkflowView(document, self)
         self.settings_panel = SettingsPanel(document, self)
+        self.settings_source = SettingsSource(document, self)
         self.right = RightSide(self.settings_panel, self._store, self)
         self.run = RunSession(controller, document, self)
         # First the view of a run, then what shows that it is there.
@@ -356,6 +358,7 @@ class MainWindow(FileDropWindow):
         elif event.type() is QEvent.Type.ActivationChange and self.isActiveWindow():
             # Where a file system does not tell changes, coming back to the window finds them.
             self.agents.source.refresh()
+            self.settings_source.refresh()
 
     @Slot()
     def _about(self) -> None:
@@ -384,5 +387,6 @@ class MainWindow(FileDropWindow):
         self.resuming.close()
         self.left_overs.close()
         self.agents.source.close()
+        self.settings_source.close()
         event.accept()
         self.closed.emit()

@@ -250,6 +250,8 @@ def _fields(
     written: JsonObject = {}
     for key, value in (document or {}).items():
         if key in type(model).model_fields:
+            if _is_taken_back(model, before, key):
+                continue
             now = getattr(model, key)
             if before is not None and _is_same(now, getattr(before, key)):
                 written[key] = value
@@ -296,6 +298,13 @@ def _is_said_since(model: BaseModel, before: BaseModel | None, key: str) -> bool
         part = getattr(before, key, None)
         return any(_is_said_since(value, part, name) for name in value.model_fields_set)
     return value is not None and (before is None or key not in before.model_fields_set)
+
+
+def _is_taken_back(model: BaseModel, before: BaseModel | None, key: str) -> bool:
+    """Whether a setting that `before` names is not named any more, so that settings files decide again."""
+    if not isinstance(model, (Workflow, Budget, OpencodeDefaults)) or before is None:
+        return False
+    return key in before.model_fields_set and key not in model.model_fields_set
 
 
 def _inserted(written: JsonObject, key: str, value: JsonValue, order: list[str]) -> JsonObject:

@@ -22,18 +22,18 @@ class AgentPage(FormPage):
         self._node_id: int | None = None
         self.head.show()
         self.backend = ChoiceRow(self.tr("Runs with"), self.body, [])
-        self.backend.explain(lambda: self._from_where("backend", self._document.settings.backend))
+        self.backend.explain(lambda: self._from_where("backend", self._document.settings_in_force.backend))
         self._row(self.backend, "backend")
         model = TextRow(self.tr("Model"), self.body, field_text.parse_text, field_text.write_plain)
         model.placeholder(self._inherited_model).explain(
-            lambda: self._from_where("model", self._document.settings.opencode_defaults.model)
+            lambda: self._from_where("model", self._document.settings_in_force.opencode_defaults.model)
         )
         self._row(model, "model")
         timeout = TextRow(
             self.tr("Time limit"), self.body, field_text.parse_duration, field_text.write_duration
         )
         timeout.placeholder(self._inherited_timeout).explain(
-            lambda: self._from_where("timeout", self._document.settings.agent_timeout)
+            lambda: self._from_where("timeout", self._document.settings_in_force.agent_timeout)
         )
         self._row(timeout, "timeout")
         self._row(CheckRow(self.tr("Enabled"), self.body, self.tr("this agent is part of a run")), "enabled")
@@ -76,18 +76,20 @@ class AgentPage(FormPage):
         return self.tr("from the workflow") if workflow_value is not None else self.tr("the usual one")
 
     def _inherited_model(self) -> str:
-        own = self._own("model") or self._document.settings.opencode_defaults.model
+        own = self._own("model") or self._document.settings_in_force.opencode_defaults.model
         return str(own) if own else self.tr("as the backend is set up")
 
     def _inherited_timeout(self) -> str:
         own = self._own("timeout")
-        return field_text.write_duration(own if own is not None else self._document.settings.agent_timeout)
+        return field_text.write_duration(
+            own if own is not None else self._document.settings_in_force.agent_timeout
+        )
 
     def refresh(self) -> None:
         node = self._node()
         if node is None:
             return
-        inherited = self._own("backend") or self._document.settings.backend or "opencode"
+        inherited = self._own("backend") or self._document.settings_in_force.backend or "opencode"
         self.backend.set_choices(
             backend_choices(self._document, self.tr("{0} (inherited)").format(inherited), node.entry.backend)
         )

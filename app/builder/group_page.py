@@ -14,6 +14,7 @@ from app.document import WorkflowDocument
 from app.form_rows import CheckRow, Choice, ChoiceRow, Row, TextRow
 from app.outline import GroupNode
 from core.config import FanOutGroup
+from core.settings_keys import Origin
 from core.state import MergeRule
 
 
@@ -43,7 +44,7 @@ class GroupPage(FormPage):
         )
         at_once.explain(lambda: self._inherited("max_parallel"))
         if isinstance(at_once, TextRow):
-            at_once.placeholder(lambda: str(self._document.settings.parallel_cap))
+            at_once.placeholder(lambda: str(self._document.settings_in_force.parallel_cap))
         on_error = ChoiceRow(self.tr("When one fails"), self.body, [])
         on_error.explain(self._on_error_note)
         self._on_error = on_error
@@ -130,9 +131,13 @@ class GroupPage(FormPage):
     def _on_error_note(self) -> str:
         if self._value("on_parallel_error") is not None:
             return self.tr("finished results are kept either way")
-        if self._document.settings.on_parallel_error == "abort":
-            return self.tr("from the workflow: stop the others; finished results are kept")
-        return self.tr("from the workflow: let the others finish")
+        setting = self._document.in_force("on_parallel_error")
+        place = self.tr("from the workflow")
+        if setting.origin is not Origin.WORKFLOW:
+            place = words.where_from(setting)
+        if setting.value == "abort":
+            return self.tr("{0}: stop the others; finished results are kept").format(place)
+        return self.tr("{0}: let the others finish").format(place)
 
     def _complete_rule(self) -> object:
         group = self._group()

@@ -59,6 +59,7 @@ class SettingsPanel(QWidget):
         self.edit_agent_button.clicked.connect(self._open_agent)
         document.changed.connect(self._refresh)
         document.problems_changed.connect(self._refresh)
+        document.in_force_changed.connect(self._refresh)
         self.show_selection([])
 
     def sizeHint(self) -> QSize:  # noqa: N802

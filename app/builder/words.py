@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication
 
@@ -14,6 +15,7 @@ from core.agent import AgentDefinition
 from core.condition import condition_in_words
 from core.config import AgentEntry, FanOutGroup, Workflow
 from core.events import TurnStatus
+from core.settings_keys import Origin, Setting
 from core.state import Phase
 
 PARALLEL_SIGN = "∥"
@@ -48,6 +50,15 @@ class GroupHeader:
         """All of it in one line."""
         head = f"{self.sign} {self.title}".strip()
         return f"{head} · {self.detail}" if self.detail else head
+
+
+def where_from(setting: Setting) -> str:
+    """The place that a setting comes from, short."""
+    if setting.origin is Origin.DEFAULT:
+        return tr("usual")
+    if setting.origin is Origin.USER:
+        return tr("your settings")
+    return Path(setting.source).name if setting.origin is Origin.PROJECT else setting.source
 
 
 def phase_title(phase: Phase) -> str:

@@ -86,7 +86,7 @@ class WorkflowDelegate(QStyledItemDelegate):
         _text_at(painter, QPoint(body.left(), baseline), title, title_font, colors.color("text"))
         used = QFontMetrics(title_font).horizontalAdvance(title) + 8
         when_font = font(TextSize.SMALL)
-        when = words.phase_when(phase, self._model.document.settings)
+        when = words.phase_when(phase, self._model.document.settings_in_force)
         when = QFontMetrics(when_font).elidedText(when, Qt.TextElideMode.ElideRight, body.width() - used)
         _text_at(painter, QPoint(body.left() + used, baseline), when, when_font, colors.color("quiet"))
         if boxes.ends_card:
@@ -144,7 +144,7 @@ class WorkflowDelegate(QStyledItemDelegate):
             painter.fillRect(
                 QRectF(body.left() + 1, body.bottom(), body.width() - 2, 1), colors.color("line")
             )
-        header = words.group_header(group, self._model.document.settings)
+        header = words.group_header(group, self._model.document.settings_in_force)
         strong = colors.color("accent") if group.is_parallel else colors.color("quiet")
         if not group.settings.enabled:
             strong = colors.color("quiet")

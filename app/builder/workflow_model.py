@@ -58,6 +58,7 @@ class WorkflowModel(QAbstractItemModel):
         self._badges: dict[Place, TurnBadge] = {}
         document.changed.connect(self._reset)
         document.problems_changed.connect(self._refresh)
+        document.in_force_changed.connect(self._refresh)
 
     @property
     def outline(self) -> Outline:
@@ -231,11 +232,11 @@ class WorkflowModel(QAbstractItemModel):
         if agent is not None:
             return agent.entry.agent
         group = self.group_node(index)
-        return words.group_header(group, self.document.settings).text if group is not None else ""
+        return words.group_header(group, self.document.settings_in_force).text if group is not None else ""
 
     def _tool_tip(self, index: Index) -> str | None:
         if self.kind(index) is Kind.PHASE:
-            return words.phase_when(self.phase(index), self.document.settings)
+            return words.phase_when(self.phase(index), self.document.settings_in_force)
         agent = self.agent_node(index)
         if agent is None:
             return self._text(index)
@@ -245,7 +246,9 @@ class WorkflowModel(QAbstractItemModel):
 
     def _accessible_text(self, index: Index) -> str:
         if self.kind(index) is Kind.PHASE:
-            return f"{self._text(index)}, {words.phase_when(self.phase(index), self.document.settings)}"
+            return (
+                f"{self._text(index)}, {words.phase_when(self.phase(index), self.document.settings_in_force)}"
+            )
         agent, group = self.agent_node(index), self.group_node(index)
         if agent is None or group is None:
             return self._text(index)

@@ -15,6 +15,8 @@ from app.builder.merge_rules import MergeRules
 from app.document import WorkflowDocument
 from app.form_rows import CheckRow, Choice, ChoiceRow, Row, TextRow
 from core.condition import NAMES, ConditionError, compile_condition, condition_in_words
+from core.config import Workflow
+from core.settings_keys import Origin, is_content
 
 
 class WorkflowPage(FormPage):
@@ -23,6 +25,8 @@ class WorkflowPage(FormPage):
     def __init__(self, document: WorkflowDocument, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._document = document
+        self._choices: list[tuple[ChoiceRow, Callable[[], list[Choice]]]] = []
+        """Rows whose first choice is to say nothing, and their choices at present."""
         self._add_end()
         self._add_turns()
         self._add_places()
@@ -49,18 +53,34 @@ class WorkflowPage(FormPage):
         mono: bool = False,
         wide: bool = False,
     ) -> TextRow:
-        row = TextRow(label, self.body, parse, write, steps=steps, mono=mono)
-        row.placeholder(lambda: hint).explain(note)
+        if not is_content(key):
+            row = TextRow(label, self.body, _or_nothing(parse), write, steps=steps, mono=mono)
+            row.placeholder(lambda: self._held(key, write, hint)).explain(
+                lambda: self._note(key, write, note)
+            )
+        else:
+            row = TextRow(label, self.body, parse, write, steps=steps, mono=mono)
+            row.placeholder(lambda: hint).explain(note)
         self._bind(row, key, wide=wide)
         return row
 
     def _choice(self, label: str, key: str, choices: list[Choice], note: Callable[[], str] = str) -> None:
+        named = {str(choice.value): choice.label for choice in choices}
+
+        def write(value: object) -> str:
+            return named.get(str(value), "")
+
         row = ChoiceRow(label, self.body, choices)
-        row.explain(note)
+        row.explain(lambda: self._note(key, write, note))
+        own = [choice for choice in choices if choice.value is not None]
+        unsaid = named.get(str(None), "")
+        self._choices.append((row, lambda: [Choice(self._held(key, write, unsaid), None), *own]))
         self._bind(row, key)
 
     def _bind(self, row: Row, key: str, *, wide: bool = False) -> None:
         def read() -> object:
+            if not is_content(key):
+                return self._document.own(key)
             value: object = self._document.settings
             for part in key.split("."):
                 value = getattr(value, part)
@@ -89,16 +109,23 @@ class WorkflowPage(FormPage):
             note=self._condition_note,
         )
         self.condition.edited.connect(self._check_condition)
-        row = CheckRow(self.tr("Finalization"), self.body, self.tr("also when the loop did not complete"))
-        self._bind(row, "finalize_on_abort")
+        self._finalize = CheckRow(self.tr("Finalization"), self.body, "")
+        self.add(
+            self._finalize,
+            lambda: self._document.in_force("finalize_on_abort").value,
+            lambda value: self._document.update_settings(
+                self.tr("finalization"), {"finalize_on_abort": value}
+            ),
+        )
+        self._finalize.finished.connect(self._document.end_merging)
 
     def _add_turns(self) -> None:
         self.section(self.tr("Agents at work"))
-        row = self._text(
+        self._text(
             self.tr("At once"), "max_parallel_agents", field_text.parse_count, steps=True,
+            hint=self.tr("{0} (processors)").format(Workflow().parallel_cap),
             note=lambda: self.tr("agents of the whole run that may work at the same time"),
         )  # fmt: skip
-        row.placeholder(lambda: self.tr("{0} (processors)").format(self._processors()))
         self._text(
             self.tr("Time for an agent"),
             "agent_timeout",
@@ -174,7 +201,9 @@ class WorkflowPage(FormPage):
             self.tr("Work folder"), "workdir",
             note=lambda: self.tr("where agents read and write files"),
         )  # fmt: skip
-        row.placeholder(lambda: str(self._document.default_workdir))
+        row.placeholder(
+            lambda: self._held("workdir", field_text.write_plain, str(self._document.default_workdir))
+        )
         self._choice(self.tr("Each agent works in"), "isolation", isolation_choices())
         self._text(
             self.tr("Log folder"), "log_dir", hint=".openloop",
@@ -213,8 +242,32 @@ class WorkflowPage(FormPage):
             field_text.write_arguments, mono=True,
         )  # fmt: skip
 
-    def _processors(self) -> int:
-        return self._document.settings.model_copy(update={"max_parallel_agents": None}).parallel_cap
+    # --- what other places say -------------------------------------------------------------------------
+
+    def _held(self, key: str, write: Callable[[object], str], nothing: str) -> str:
+        """What holds where the workflow says nothing, and where from. `nothing`: no value at all."""
+        setting = self._document.in_force(key)
+        text = nothing if setting.value is None else write(setting.value)
+        if setting.origin is Origin.WORKFLOW or (setting.origin is Origin.DEFAULT and setting.value is None):
+            return text
+        return self.tr("{0} ({1})").format(text or self.tr("none"), words.where_from(setting))
+
+    def _note(self, key: str, write: Callable[[object], str], note: Callable[[], str]) -> str:
+        """The note of a field; where the environment overrules what the field says, that."""
+        setting = self._document.in_force(key)
+        if setting.origin is Origin.WORKFLOW or self._document.own(key) is None:
+            return note()
+        return self.tr("overruled: {0}, by {1}").format(
+            write(setting.value) or self.tr("none"), words.where_from(setting)
+        )
+
+    def _show_finalization(self) -> None:
+        setting = self._document.in_force("finalize_on_abort")
+        text = self.tr("also when the loop did not complete")
+        if setting.origin not in (Origin.WORKFLOW, Origin.DEFAULT):
+            text = self.tr("{0} ({1})").format(text, words.where_from(setting))
+        self._finalize.box.setText(text)
+        self._finalize.box.setAccessibleName(f"{self._finalize.label.text()}: {text}")
 
     # --- the condition ---------------------------------------------------------------------------------
 
@@ -235,11 +288,11 @@ class WorkflowPage(FormPage):
         self._document.end_merging()
 
     def refresh(self) -> None:
-        self.backend.set_choices(
-            backend_choices(
-                self._document, self.tr("opencode (the usual one)"), self._document.settings.backend
-            )
-        )
+        for row, choices in self._choices:
+            row.set_choices(choices())
+        self._show_finalization()
+        held = self._held("backend", field_text.write_plain, self.tr("opencode (the usual one)"))
+        self.backend.set_choices(backend_choices(self._document, held, self._document.settings.backend))
         self.merge_rules.show_rules(self._document.settings.merge)
         super().refresh()
         self._check_condition(self._document.settings.end_state_condition)
@@ -254,3 +307,8 @@ def condition_error(source: str) -> str:
             return str(error)
         return words.tr("Column {0}: {1}").format(error.column, error)
     return ""
+
+
+def _or_nothing(parse: Callable[[str], object]) -> Callable[[str], object]:
+    """The same for a setting that other places have a say in: an empty field says nothing."""
+    return lambda text: parse(text) if text.strip() else None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,12 +12,16 @@ from PySide6.QtWidgets import QToolButton
 from pytestqt.qtbot import QtBot
 
 from app import field_text
+from app.builder import words
 from app.builder.form_page import FormPage
 from app.builder.settings_panel import SELECTION, WORKFLOW, SettingsPanel
 from app.document import NewStep, WorkflowDocument
 from app.form_rows import CheckRow, ChoiceRow, TextRow
+from app.other_settings import SettingsSource
 from core.agent import AgentLibrary
 from core.config import AgentGroup
+from core.platform_paths import config_folder
+from core.settings_keys import Origin
 from core.state import MergeRule
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
@@ -274,7 +280,7 @@ def test_what_happens_at_a_cap_and_at_silence_is_chosen(
     choose(qtbot, page, "When a cap is reached", "Let them finish")
     assert document.settings.budget.when_reached == "finish"
     silence = text_row(page, "Warn after silence")
-    assert silence.field.text() == "2 min"
+    assert silence.field.placeholderText() == "2 min (usual)"
     retype(qtbot, silence, "none")
     assert document.settings.agent_idle_warning == 0
     retype(qtbot, silence, "90 s")
@@ -282,3 +288,87 @@ def test_what_happens_at_a_cap_and_at_silence_is_chosen(
     document.undo_stack.undo()
     document.undo_stack.undo()
     assert (document.settings.budget.when_reached, document.settings.agent_idle_warning) == ("stop", 120)
+
+
+@pytest.fixture
+def other_places(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    document: WorkflowDocument,
+    panel: SettingsPanel,
+    qtbot: QtBot,
+) -> Iterator[SettingsSource]:
+    """Settings of a project, of the user, and of the environment, around a workflow that says nothing."""
+    monkeypatch.setenv("OPENLOOP_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("OPENLOOP_RETRIES", "4")
+    project = {"agent_timeout": 600, "on_parallel_error": "continue", "budget": {"max_cost_usd": 5}}
+    (tmp_path / "openloop.json").write_text(json.dumps(project), encoding="utf-8")
+    user = config_folder() / "openloop.json"
+    user.parent.mkdir(parents=True)
+    user.write_text(json.dumps({"agent_idle_timeout": 90, "finalize_on_abort": True}), encoding="utf-8")
+    source = SettingsSource(document, panel)
+    document.save_as(tmp_path / "audit.json")
+    qtbot.waitUntil(lambda: document.in_force("agent_timeout").value == 600)
+    yield source
+    source.close()
+
+
+@pytest.mark.usefixtures("other_places")
+def test_a_field_that_the_workflow_does_not_fill_shows_what_holds_and_where_it_comes_from(
+    panel: SettingsPanel, document: WorkflowDocument
+) -> None:
+    page = panel.workflow_page
+    shown = {
+        label: (text_row(page, label).field.text(), text_row(page, label).field.placeholderText())
+        for label in ("Time for an agent", "Try again", "Budget", "Silence, at most", "Loops, at most")
+    }
+    assert shown == {
+        "Time for an agent": ("", "10 min (openloop.json)"),
+        "Try again": ("", "4 (OPENLOOP_RETRIES)"),
+        "Budget": ("", "5 (openloop.json)"),
+        "Silence, at most": ("", "90 s (your settings)"),
+        "Loops, at most": ("", "10 (usual)"),
+    }
+    failing = page.row("When one fails")
+    assert isinstance(failing, ChoiceRow)
+    assert failing.box.currentText() == "Let the others finish (openloop.json)"
+    finalization = page.row("Finalization")
+    assert isinstance(finalization, CheckRow)
+    assert finalization.box.isChecked()
+    assert "your settings" in finalization.box.text()
+    header = words.group_header(document.outline.loop[0], document.settings_in_force)
+    assert "continue on error" in header.text
+
+
+@pytest.mark.usefixtures("other_places")
+def test_what_the_workflow_says_wins_also_a_default_and_can_be_taken_back(
+    panel: SettingsPanel, document: WorkflowDocument, qtbot: QtBot, tmp_path: Path
+) -> None:
+    time = text_row(panel.workflow_page, "Time for an agent")
+    retype(qtbot, time, "30 min")
+    assert document.in_force("agent_timeout").origin is Origin.WORKFLOW
+    document.save()
+    assert json.loads((tmp_path / "audit.json").read_text(encoding="utf-8"))["agent_timeout"] == 1800
+    retype(qtbot, time, "")
+    assert document.in_force("agent_timeout").value == 600
+    document.save()
+    assert "agent_timeout" not in json.loads((tmp_path / "audit.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.usefixtures("other_places")
+def test_the_environment_overrules_a_field_and_the_field_says_so(
+    panel: SettingsPanel, document: WorkflowDocument, qtbot: QtBot
+) -> None:
+    retries = text_row(panel.workflow_page, "Try again")
+    retype(qtbot, retries, "2")
+    assert document.settings.retries == 2
+    assert retries.note.text() == "overruled: 4, by OPENLOOP_RETRIES"
+
+
+def test_settings_of_a_project_are_read_again_when_they_changed(
+    other_places: SettingsSource, panel: SettingsPanel, tmp_path: Path, qtbot: QtBot
+) -> None:
+    (tmp_path / "openloop.json").write_text('{"agent_timeout": 60}', encoding="utf-8")
+    other_places.refresh()
+    time = text_row(panel.workflow_page, "Time for an agent")
+    qtbot.waitUntil(lambda: time.field.placeholderText() == "1 min (openloop.json)")

@@ -1,0 +1,128 @@
+"""What other places than the open workflow say about its settings, read on a worker."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal, SignalInstance, Slot
+
+from core.config import Workflow, WorkflowFile
+from core.settings_keys import MERGE, SETTING_KEYS, Origin, Setting, put_values, value_of
+
+if TYPE_CHECKING:
+    from app.document import WorkflowDocument
+
+_STRONGER = (Origin.COMMAND_LINE, Origin.ENVIRONMENT)
+
+
+@dataclass(frozen=True)
+class OtherSettings:
+    """`settings`: by key, what would hold if the workflow said nothing. `nulls`: settings for which its file
+    has null, which is a word of its own."""
+
+    settings: Mapping[str, Setting] = field(default_factory=dict)
+    nulls: frozenset[str] = frozenset()
+
+    def own(self, workflow: Workflow, key: str) -> object:
+        """What the workflow itself says; None: nothing."""
+        head, _, rest = key.partition(".")
+        model = getattr(workflow, head) if rest else workflow
+        name = rest or head
+        value: object = getattr(model, name) if name in model.model_fields_set else None
+        return value
+
+    def in_force(self, workflow: Workflow, key: str) -> Setting:
+        """A setting as a run would have it."""
+        other = self.settings.get(key)
+        if other is not None and other.origin in _STRONGER:
+            return other
+        if key in self.nulls or self.own(workflow, key) is not None:
+            return Setting(key, value_of(workflow, key), Origin.WORKFLOW)
+        return other or Setting(key, value_of(Workflow(), key), Origin.DEFAULT)
+
+    def workflow(self, workflow: Workflow) -> Workflow:
+        """The workflow with every setting as a run would have it, but for its merge rules."""
+        copy = workflow.model_copy(deep=True)
+        values = {key: self.in_force(workflow, key).value for key in SETTING_KEYS}
+        rules = {f"{MERGE}.{path}": rule.value for path, rule in workflow.merge.items()}
+        put_values(copy, {**values, **rules})
+        return copy
+
+
+class _Read(QRunnable):
+    """It only has the bound signal of an object of the window's thread."""
+
+    def __init__(self, read: Callable[[], OtherSettings], done: SignalInstance) -> None:
+        super().__init__()
+        self._read = read
+        self._done = done
+
+    def run(self) -> None:
+        self._done.emit(self._read())
+
+
+class SettingsSource(QObject):
+    """Reads what other places say, when a document's file or work folder changes, and when asked to."""
+
+    _done = Signal(object)
+
+    def __init__(self, document: WorkflowDocument, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._document = document
+        self._read_for: tuple[Path | None, str | None] | None = None
+        self._reading = False
+        self._again = False
+        self._pool = QThreadPool(self)
+        self._pool.setMaxThreadCount(1)
+        self._done.connect(self._take)
+        document.path_changed.connect(self.refresh)
+        document.changed.connect(self._follow)
+        self.refresh()
+
+    @Slot()
+    def _follow(self) -> None:
+        if (self._document.path, self._document.settings.workdir) != self._read_for:
+            self.refresh()
+
+    @Slot()
+    def refresh(self) -> None:
+        """Read again, on the worker."""
+        if self._reading:
+            self._again = True
+            return
+        self._reading, self._again = True, False
+        document = self._document
+        self._read_for = (document.path, document.settings.workdir)
+        file, folder = document.snapshot(), document.default_workdir
+        self._pool.start(_Read(lambda: _read(file, folder), self._done))
+
+    @Slot(object)
+    def _take(self, others: OtherSettings) -> None:
+        self._reading = False
+        self._document.set_others(others)
+        if self._again:
+            self.refresh()
+
+    def close(self) -> None:
+        """Wait for the reading that goes on."""
+        self._pool.waitForDone()
+
+
+def _read(file: WorkflowFile, default_workdir: Path) -> OtherSettings:
+    """Reads the disk. What is wrong with files of settings is said where a run is to begin."""
+    from core.run_folders import workdir_of
+    from core.settings import resolve_settings
+
+    try:
+        project = workdir_of(file, default_workdir)
+        silent = WorkflowFile(workflow=Workflow(), path=file.path)
+        others = resolve_settings(silent, project, environ=os.environ).effective.settings
+        all_of_them = resolve_settings(file, project, environ=os.environ).effective.settings
+    except (OSError, ValueError):
+        return OtherSettings()  # such as a work folder that no folder can be: a run is refused for it
+    nulls = {each.key for each in all_of_them if each.origin is Origin.WORKFLOW and each.value is None}
+    return OtherSettings({each.key: each for each in others}, frozenset(nulls))
