@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
+from app.plain_text import plain_tool_tip
 from app.theme import icon
+from core.config import Workflow
 from core.events import TurnStatus
+from core.problems import UserFileError
 from core.progress import RunProgress
+from core.run_files import WORKFLOW_NAME
 from core.turn_progress import TurnProgress
 
 
@@ -19,21 +24,26 @@ class AgentOrders(QObject):
 
     `may_retry` knows better than the progress whether the engine would do it, and is asked last.
 
-    Signals: `stop_requested(str)`, `retry_requested(str)` with a turn's id; `refused(str)`: why not.
+    Signals: `stop_requested(str)`, `retry_requested(str)` with a turn's id; `refused(str)`: why not;
+    `doubted(TurnProgress)`: the order would throw away what was paid for, so ask, and `confirm_retry`.
     """
 
     stop_requested = Signal(str)
     retry_requested = Signal(str)
     refused = Signal(str)
+    doubted = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._progress = RunProgress()
         self.may_retry: Callable[[str], bool] = lambda _: True
+        self._workflow: Workflow | None = None
+        """As the run has it, once somebody asked."""
 
     def begin(self, progress: RunProgress) -> None:
         """Judge by another run."""
         self._progress = progress
+        self._workflow = None
 
     # --- what makes sense ------------------------------------------------------------------------------
 
@@ -72,6 +82,34 @@ class AgentOrders(QObject):
             return False
         return any(not progress.turns[other].is_over for other in group.turns if other in progress.turns)
 
+    def after_stop(self, turn: str) -> str:
+        """What follows when an agent is stopped, in a sentence."""
+        known = self._progress.turns.get(turn)
+        group = None
+        if known is not None:
+            group = self._progress.groups.get((known.place.phase, known.iteration, known.place.group))
+        if known is None or group is None or group.mode != "parallel":
+            return self.tr("The run ends after it; what is done is kept.")
+        if self._on_error(known) == "continue":
+            return self.tr("The group goes on without it.")
+        return self.tr("The others go on; the run ends after them.")
+
+    def _on_error(self, turn: TurnProgress) -> str:
+        """The policy of its group."""
+        # Not before somebody points at an agent.
+        from core.workflow_file import load_workflow
+
+        if self._workflow is None:
+            try:
+                self._workflow = load_workflow(Path(self._progress.folder) / WORKFLOW_NAME).workflow
+            except (OSError, UserFileError):
+                # The engine has its own; here the usual policy is the better guess.
+                self._workflow = Workflow()
+        workflow = self._workflow
+        groups = workflow.groups(turn.place.phase)
+        own = groups[turn.place.group].on_parallel_error if turn.place.group < len(groups) else None
+        return own or workflow.on_parallel_error
+
     # --- doing it --------------------------------------------------------------------------------------
 
     @Slot(str)
@@ -89,7 +127,17 @@ class AgentOrders(QObject):
         why = self.why_no_retry(turn)
         if why:
             self.refused.emit(self.tr("{0} cannot be tried again: {1}.").format(self._name(turn), why))
+            return
+        known = self._progress.turns[turn]
+        if known.status is TurnStatus.RUNNING and known.spent.usage.total_tokens and not known.question:
+            self.doubted.emit(known)
         else:
+            self.retry_requested.emit(turn)
+
+    @Slot(str)
+    def confirm_retry(self, turn: str) -> None:
+        """The user means it, whatever was paid; it may be over by now."""
+        if not self.why_no_retry(turn):
             self.retry_requested.emit(turn)
 
     def _name(self, turn: str) -> str:
@@ -114,5 +162,7 @@ class AgentOrders(QObject):
         words = self.tr("{0} ({1})").format(text, why_not) if why_not else text
         action = menu.addAction(icon(symbol, "quiet"), words)
         action.setEnabled(not why_not)
+        if do == self.stop and not why_not:
+            action.setToolTip(plain_tool_tip(self.after_stop(turn)))
         action.triggered.connect(lambda: do(turn))
         return action

@@ -15,6 +15,7 @@ from app.run_view.banner import RunBanner
 from app.run_view.notes_bar import NotesBar
 from app.run_view.pause_bar import PauseBar
 from app.run_view.question_bar import QuestionBar
+from app.run_view.retry_bar import RetryBar
 from app.run_view.strip import AgentStrip
 from app.run_view.tabs import RunTabs
 from core.events import AttemptFinished, Event, RunFinished, RunStarted
@@ -50,6 +51,7 @@ class RunView(QWidget):
         self.strip = AgentStrip(self.orders, self)
         self.notes = NotesBar(self)
         self.questions = QuestionBar(self)
+        self.doubts = RetryBar(self)
         self.tabs = RunTabs(self.orders, self)
         self.splitter = QSplitter(Qt.Orientation.Vertical, self)
         self.splitter.setHandleWidth(1)
@@ -58,7 +60,15 @@ class RunView(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        for widget in (self.origin, self.banner, self.pause, self.strip, self.notes, self.questions):
+        for widget in (
+            self.origin,
+            self.banner,
+            self.pause,
+            self.strip,
+            self.notes,
+            self.questions,
+            self.doubts,
+        ):
             layout.addWidget(widget)
         layout.addWidget(self.splitter, 1)
         self.setMinimumWidth(280)
@@ -71,6 +81,8 @@ class RunView(QWidget):
         self.orders.stop_requested.connect(self.stop_turn_requested)
         self.orders.retry_requested.connect(self.retry_turn_requested)
         self.orders.refused.connect(self.message)
+        self.orders.doubted.connect(self.doubts.ask)
+        self.doubts.confirmed.connect(self.orders.confirm_retry)
         self.pause.resume_requested.connect(self.proceed_requested)
         self.pause.stop_requested.connect(self.stop_requested)
         self.notes.opened.connect(self._open_note)
@@ -90,6 +102,7 @@ class RunView(QWidget):
         self._progress = progress
         self.orders.begin(progress)
         self.notes.begin(progress)
+        self.doubts.dismiss()
         self.pause.show_run(progress)
         self.banner.show_end(progress)
         self.questions.show_questions(())
@@ -110,6 +123,7 @@ class RunView(QWidget):
                 self.tabs.note_late_output(event.turn, event.late_bytes)
         self.tabs.refresh(now)
         self.notes.show_notes(self._progress)
+        self.doubts.show_run(self._progress)
         self.questions.show_questions(self._progress.questions)
         self.tick(now)
         if any(isinstance(event, RunFinished) for event in events):

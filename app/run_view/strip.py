@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
     QContextMenuEvent,
     QFontMetrics,
+    QHelpEvent,
     QKeyEvent,
     QMouseEvent,
     QPainter,
@@ -15,7 +16,7 @@ from PySide6.QtGui import (
     QPen,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QAbstractButton, QMenu, QSizePolicy, QWidget
+from PySide6.QtWidgets import QAbstractButton, QMenu, QSizePolicy, QToolTip, QWidget
 
 from app.buttons import Button, ButtonLook
 from app.plain_text import plain_tool_tip
@@ -32,7 +33,8 @@ _MARGIN = 12
 _TOP = 8
 _ICON = 14
 _PADDING = 10
-_STOP_ROOM = 17
+_STOP_ROOM = 28
+"""The part at the end that stops the agent, behind a line of its own."""
 _ROWS = 2
 _NAME_ROOM = 220
 
@@ -40,7 +42,7 @@ _NAME_ROOM = 220
 class TurnPill(QAbstractButton):
     """One running agent: a click opens its tab.
 
-    Signals: `stop_requested()` from the small square at its end or the Delete key.
+    Signals: `stop_requested()` from the square behind the line at its end, or the Delete key.
     """
 
     stop_requested = Signal()
@@ -54,6 +56,7 @@ class TurnPill(QAbstractButton):
         self._held_up = False
         self._waits_for_retry = False
         self._over_stop = False
+        self._pressed_stop = False
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setMouseTracking(True)
@@ -96,7 +99,7 @@ class TurnPill(QAbstractButton):
         return min(_NAME_ROOM, QFontMetrics(font(bold=True)).horizontalAdvance(self._name) + 1)
 
     def _stop_box(self) -> QRectF:
-        return QRectF(self.width() - _STOP_ROOM, (self.height() - 10) / 2, 10, 10)
+        return QRectF(self.width() - _STOP_ROOM + 7, (self.height() - 12) / 2, 12, 12)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
@@ -125,15 +128,34 @@ class TurnPill(QAbstractButton):
         left += width + 8
         painter.setFont(font(tabular=True))
         painter.setPen(tone if self._asks else colors.color("quiet"))
-        painter.drawText(QRectF(left, 0, self.width() - left, self.height()), flags, self._facts)
-        if lit:
-            token = "failed" if self._over_stop else "quiet"
-            paint_icon(painter, "square", self._stop_box(), colors.color(token))
+        painter.drawText(QRectF(left, 0, self.width() - left - _STOP_ROOM, self.height()), flags, self._facts)
+        edge = self.width() - _STOP_ROOM
+        painter.setPen(QPen(colors.color("line"), 1))
+        painter.drawLine(QPointF(edge + 0.5, 5), QPointF(edge + 0.5, self.height() - 5))
+        token = "failed" if self._over_stop else "quiet"
+        paint_icon(painter, "square", self._stop_box(), colors.color(token))
 
     # --- stopping it -----------------------------------------------------------------------------------
 
     def _on_stop(self, where: QPointF) -> bool:
-        return self._stop_box().adjusted(-3, -8, 8, 8).contains(where)
+        return where.x() >= self.width() - _STOP_ROOM and QRectF(self.rect()).contains(where)
+
+    def event(self, event: QEvent) -> bool:
+        """The two parts have a tool tip each."""
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            QToolTip.showText(event.globalPos(), self.tip_at(QPointF(event.pos())), self)
+            return True
+        if event.type() == QEvent.Type.Leave and self._over_stop:
+            self._over_stop = False
+            self.update()
+        return super().event(event)
+
+    def tip_at(self, where: QPointF) -> str:
+        """What the tool tip at a point of it says."""
+        if not self._on_stop(where):
+            return self.toolTip()
+        words = self.tr("Stop {0}. {1}").format(self._name, self._orders.after_stop(self.objectName()))
+        return plain_tool_tip(harmless(words))
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802
         over = self._on_stop(event.position())
@@ -142,13 +164,21 @@ class TurnPill(QAbstractButton):
             self.update()
         super().mouseMoveEvent(event)
 
+    def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        self._pressed_stop = self._on_stop(event.position())
+        super().mousePressEvent(event)
+
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: N802
-        if self.isDown() and self._on_stop(event.position()):
-            self.setDown(False)
-            self.stop_requested.emit()
-            event.accept()
+        if not self._pressed_stop and not self._on_stop(event.position()):
+            super().mouseReleaseEvent(event)
             return
-        super().mouseReleaseEvent(event)
+        # One part is meant only by who presses and lets go there.
+        means_stop = self.isDown() and self._pressed_stop and self._on_stop(event.position())
+        self._pressed_stop = False
+        self.setDown(False)
+        event.accept()
+        if means_stop:
+            self.stop_requested.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
         if event.key() == Qt.Key.Key_Delete:

@@ -14,6 +14,7 @@ from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QMenu, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.plain_text import plain_tool_tip
 from app.reading_text import ReadingText
 from app.run_view.log_view import LogView
 from app.run_view.run_view import RunView
@@ -22,6 +23,7 @@ from app.run_view.state_model import StateModel, preview, value_words
 from app.run_view.status_line import StatusLine
 from app.run_view.tabs import MOST_TABS, OVERVIEW, STATE
 from app.run_view.turn_views import MOST_VIEWS
+from app.theme import theme
 from core.config import Budget
 from core.engine import Answer
 from core.events import (
@@ -353,6 +355,75 @@ def test_a_pill_opens_its_tab_and_its_square_stops_the_agent(shown: Shown, qtbot
     assert stopped.args == [LINTER]
     with qtbot.waitSignal(shown.view.stop_turn_requested):
         QTest.keyClick(pill, Qt.Key.Key_Delete)
+
+
+@pytest.mark.parametrize(
+    ("policy", "words"),
+    [("abort", "The others go on; the run ends after them."), ("continue", "The group goes on without it.")],
+)
+def test_the_square_of_a_pill_is_seen_and_says_what_follows(shown: Shown, policy: str, words: str) -> None:
+    parallel = {"mode": "parallel", "agents": list(AGENTS), "on_parallel_error": policy}
+    workflow = {"loop_agents": ["a", parallel]}
+    (shown.folder / "workflow.json").write_text(json.dumps(workflow), encoding="utf-8")
+    shown.feed(group(*AGENTS), TurnStarted(time=START, turn=VERA), TurnStarted(time=START, turn=LINTER))
+    pill = shown.view.strip.pills[LINTER]
+    middle = pill.height() // 2
+    on_stop, on_name = QPoint(pill.width() - 15, middle), QPoint(40, middle)
+    assert pill.tip_at(on_stop.toPointF()) == plain_tool_tip(f"Stop linter. {words}")
+    assert "Click to watch it" in pill.tip_at(on_name.toPointF())
+    image = pill.grab().toImage()
+    scale = image.devicePixelRatio()
+    colors = {
+        image.pixelColor(int(x * scale), int(y * scale)).name()
+        for x in range(pill.width() - 24, pill.width() - 8)
+        for y in range(middle - 7, middle + 7)
+    }
+    assert theme().color("quiet").name() in colors, "without the mouse over it, too"
+
+
+def test_only_a_whole_click_on_the_square_stops(shown: Shown, qtbot: QtBot) -> None:
+    shown.feed(group(*AGENTS), TurnStarted(time=START, turn=VERA), TurnStarted(time=START, turn=LINTER))
+    pill = shown.view.strip.pills[LINTER]
+    middle = pill.height() // 2
+    on_stop, on_name = QPoint(pill.width() - 15, middle), QPoint(40, middle)
+    page = shown.view.tabs.page
+    for first, last in ((on_stop, on_name), (on_name, on_stop)):
+        with qtbot.assertNotEmitted(shown.view.stop_turn_requested):
+            QTest.mousePress(pill, Qt.MouseButton.LeftButton, pos=first)
+            QTest.mouseRelease(pill, Qt.MouseButton.LeftButton, pos=last)
+    assert shown.view.tabs.page == page
+
+
+def test_trying_a_paid_agent_again_asks_first(shown: Shown, qtbot: QtBot) -> None:
+    shown.feed(
+        group(*AGENTS),
+        *(TurnStarted(time=START, turn=turn) for turn in (VERA, LINTER)),
+        UsageReported(
+            time=START, turn=VERA, usage=Usage(input_tokens=12_000, output_tokens=300, cost_usd=0.42)
+        ),
+    )
+    view = shown.view
+    view.activateWindow()
+    with qtbot.assertNotEmitted(view.retry_turn_requested):
+        view.orders.retry(VERA)
+        assert view.doubts.isVisible()
+        assert "vera 1" in view.doubts.text.text()
+        assert "12,300 tokens ($0.42)" in view.doubts.text.text()
+        assert view.doubts.keep_button.hasFocus(), "who goes on typing says no"
+        QTest.keyClick(view.doubts.keep_button, Qt.Key.Key_Return)
+        assert not view.doubts.isVisible()
+        view.orders.retry(VERA)
+        QTest.keyClick(view.doubts.keep_button, Qt.Key.Key_Escape)
+        assert not view.doubts.isVisible()
+    view.orders.retry(VERA)
+    with qtbot.waitSignal(view.retry_turn_requested) as retried:
+        view.doubts.again_button.click()
+    assert retried.args == [VERA]
+    with qtbot.waitSignal(view.retry_turn_requested):
+        view.orders.retry(LINTER)
+    view.orders.retry(VERA)
+    shown.feed(TurnFinished(time=START, turn=VERA))
+    assert not view.doubts.isVisible(), "it is done meanwhile"
 
 
 def test_forty_running_agents_leave_room_for_the_log(shown: Shown, qtbot: QtBot) -> None:
