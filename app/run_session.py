@@ -13,6 +13,7 @@ from app.document import WorkflowDocument
 from app.problem_text import errors_of
 from core.events import Event, QuestionAsked, RunFinished, RunPaused, RunStarted, StopKind
 from core.progress import RunProgress
+from core.state import PHASES
 
 if TYPE_CHECKING:
     from app.run_controller import RunController
@@ -169,13 +170,21 @@ class RunSession(QObject):
             self.needs_user.emit()
 
     def _is_of_document(self, plan: RunPlan) -> bool:
-        """Whether the places of a run's workflow are those of the open one."""
+        """Whether a run's workflow is the open one: the same file, with the same steps at the same places."""
         if not self.resuming:
             return True
-        agents = {place: node.entry.agent for place, _, node in self._document.outline.all_agents()}
-        return self._document.path == plan.workflow_path and all(
-            agents.get(turn.place) == turn.agent.name for turn in plan.turns
-        )
+        of_run = {
+            turn.place: (turn.agent.name, group.mode == "parallel")
+            for phase in PHASES
+            for group in plan.groups(phase)
+            for turn in group.turns
+        }
+        open_here = {
+            place: (node.entry.agent, group.is_parallel)
+            for place, group, node in self._document.outline.all_agents()
+            if group.settings.enabled and node.entry.enabled
+        }
+        return self._document.path == plan.workflow_path and of_run == open_here
 
     def close(self) -> None:
         """The window closes."""
