@@ -1,4 +1,4 @@
-"""The item view of the workflow: selection that survives edits, dragging, and the gap that opens."""
+"""The item view of the workflow: selection that survives edits, and what can be dragged and dropped."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from PySide6.QtCore import (
     QRect,
     QSize,
     Qt,
-    QTimer,
-    QVariantAnimation,
     Signal,
     Slot,
 )
@@ -34,21 +32,15 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QStyle, QStyleOptionViewItem, QTreeView, QWidget
 
-from app.builder import mime, words
+from app.builder import mime
+from app.builder.drop_gap import DropGap
 from app.builder.workflow_delegate import WorkflowDelegate
 from app.builder.workflow_model import WorkflowModel
-from app.builder.workflow_rows import Landing, RowAnatomy
+from app.builder.workflow_rows import RowAnatomy
 from app.builder.workflow_selection import KeptSelection
 from app.document import NewStep, OnAgent, Target
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import is_appearance_event
-
-GAP_MS = 120
-DWELL_MS = 90
-"""A drag that only passes by moves no rows: they would run away from the one it is aimed at."""
-SCROLL_EDGE = 28
-"""A drag this near to the upper or lower edge scrolls."""
-SCROLL_STEP = 10
 
 
 class WorkflowTree(QTreeView):
@@ -90,18 +82,7 @@ class WorkflowTree(QTreeView):
         self.setAccessibleName(self.tr("Workflow"))
         self._kept = KeptSelection()
         self._generation = model.document.generation
-        self._drag_y: int | None = None
-        self._gap = QVariantAnimation(self)
-        self._gap.setStartValue(0.0)
-        self._gap.setEndValue(1.0)
-        self._gap.valueChanged.connect(self._open_gap)
-        self.dwell = QTimer(self)
-        self.dwell.setSingleShot(True)
-        self.dwell.setInterval(DWELL_MS)
-        self.dwell.timeout.connect(self._move_gap)
-        self._scroll = QTimer(self)
-        self._scroll.setInterval(30)
-        self._scroll.timeout.connect(self._scroll_under_drag)
+        self.gap = DropGap(self, model, self.anatomy)
         model.modelAboutToBeReset.connect(self._keep_selection)
         model.modelReset.connect(self._restore_selection)
         model.dataChanged.connect(self._relayout)
@@ -192,7 +173,7 @@ class WorkflowTree(QTreeView):
             option.state |= flags.State_Selected
         if self.hasFocus() and self.currentIndex() == here:
             option.state |= flags.State_HasFocus
-        if self._drag_y is None and self.viewport().underMouse():
+        if not self.gap.dragging and self.viewport().underMouse():
             at = self.viewport().mapFromGlobal(self.cursor().pos())
             if self.anatomy.boxes(here, option.rect).body.contains(at):
                 option.state |= flags.State_MouseOver
@@ -300,7 +281,7 @@ class WorkflowTree(QTreeView):
             drag.exec(Qt.DropAction.MoveAction, Qt.DropAction.MoveAction)
         finally:
             self._delegate.lifted = ()
-            self._end_drag()
+            self.gap.end()
 
     def _lifted_row(self, index: QModelIndex) -> QPixmap:
         return self.viewport().grab(self.anatomy.boxes(index, self.visualRect(index)).body)
@@ -313,11 +294,11 @@ class WorkflowTree(QTreeView):
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:  # noqa: N802
         event.accept()
-        self._end_drag()
+        self.gap.end()
 
     def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802
         place = self._drop_place(event)
-        self._end_drag()
+        self.gap.end()
         if place is None:
             event.ignore()
             return
@@ -338,18 +319,15 @@ class WorkflowTree(QTreeView):
         if not self._is_ours(event):
             event.ignore()
             return
-        self._drag_y = event.position().toPoint().y()
-        if not self._scroll.isActive():
-            self._scroll.start()
+        self.gap.follow(event.position().toPoint().y())
         place = self._drop_place(event)
         if place is None:
-            self._land(None)
+            self.gap.land(None)
             # Accepted as a drag, so that it goes on telling where it is, but with nothing to do here.
             event.setDropAction(Qt.DropAction.IgnoreAction)
             event.accept()
             return
-        target = self._model.target(*place)
-        self._land(target)
+        self.gap.land(self._model.target(*place))
         event.setDropAction(self._action(event))
         event.accept()
 
@@ -387,65 +365,3 @@ class WorkflowTree(QTreeView):
         if isinstance(target, NewStep):
             return target.index, self._model.phase_index(target.phase)
         return target.index, self._model.index_of(target.group_id)
-
-    def _land(self, target: Target | None) -> None:
-        anatomy = self.anatomy
-        landing = None if target is None else Landing(target, words.landing(target, self._model.outline))
-        if landing == anatomy.landing:
-            return
-        anatomy.landing = landing
-        self.dwell.stop()
-        if target is not None and not isinstance(target, OnAgent) and target != anatomy.gap_target:
-            self.dwell.start()
-        self.viewport().update()
-
-    @Slot()
-    def _move_gap(self) -> None:
-        """The drag has stayed at one place for a moment: open the gap there."""
-        anatomy = self.anatomy
-        if anatomy.landing is None or isinstance(anatomy.landing.target, OnAgent):
-            return
-        opening = anatomy.gap_target is None
-        anatomy.gap_target = anatomy.landing.target
-        duration = self.style().styleHint(QStyle.StyleHint.SH_Widget_Animation_Duration, None, self)
-        if opening and duration > 0:
-            anatomy.gap_share = 0.0
-            self._gap.setDuration(GAP_MS)
-            self._gap.start()
-        self._relayout()
-        self.viewport().update()
-
-    @Slot(object)
-    def _open_gap(self, share: object) -> None:
-        if isinstance(share, float):
-            self.anatomy.gap_share = share
-            self._relayout()
-
-    @Slot()
-    def _scroll_under_drag(self) -> None:
-        if self._drag_y is None:
-            self._scroll.stop()
-            return
-        bar = self.verticalScrollBar()
-        if self._drag_y < SCROLL_EDGE:
-            bar.setValue(bar.value() - SCROLL_STEP)
-        elif self._drag_y > self.viewport().height() - SCROLL_EDGE:
-            bar.setValue(bar.value() + SCROLL_STEP)
-
-    def _end_drag(self) -> None:
-        self._drag_y = None
-        self._scroll.stop()
-        self.dwell.stop()
-        self._gap.stop()
-        had_gap = self.anatomy.gap_target is not None
-        self.anatomy.landing = None
-        self.anatomy.gap_target = None
-        self.anatomy.gap_share = 1.0
-        if had_gap:
-            self._relayout()
-        self.viewport().update()
-
-    @property
-    def landing_words(self) -> str:
-        """What the present drag would do; empty where nothing."""
-        return self.anatomy.landing.words if self.anatomy.landing is not None else ""

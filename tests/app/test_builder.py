@@ -115,7 +115,7 @@ class Builder:
             return ""
         QApplication.sendEvent(viewport, QDragMoveEvent(*arguments))
         QApplication.processEvents()
-        return self.view.tree.landing_words
+        return self.view.tree.gap.landing_words
 
     def leave(self) -> None:
         QApplication.sendEvent(self.view.tree.viewport(), QDragLeaveEvent())
@@ -317,7 +317,7 @@ def test_a_drag_that_leaves_or_is_cancelled_closes_the_gap(builder: Builder) -> 
     before = [tree.visualRect(builder.model.index_of(builder.agent(name))) for name in NAMES]
     builder.hover(builder.at(builder.agent("linter"), 0.05), mime.agents_payload(["amala"]))
     builder.leave()
-    assert tree.landing_words == ""
+    assert tree.gap.landing_words == ""
     assert [tree.visualRect(builder.model.index_of(builder.agent(name))) for name in NAMES] == before
 
 
@@ -325,7 +325,7 @@ def test_the_gap_stays_under_the_pointer_while_it_moves_down_row_by_row(builder:
     """The rows must not jump away: what a pixel says is what a drop there does."""
     data = mime.agents_payload(["proteus"])
     viewport = builder.view.tree.viewport()
-    builder.view.tree.dwell.setInterval(0)
+    builder.view.tree.gap.dwell.setInterval(0)
     said: list[str] = []
     for y in range(4, viewport.height() - 4, 3):
         words = builder.hover(QPoint(150, y), data)
