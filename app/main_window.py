@@ -19,6 +19,7 @@ from app.builder.workflow_view import WorkflowView
 from app.closing import Closing
 from app.doctor.opening import Doctor
 from app.document import NewStep, WorkflowDocument
+from app.edit_lock import EditLock
 from app.file_actions import FileActions
 from app.file_drop import FileDropWindow
 from app.left_overs import LeftOvers
@@ -88,6 +89,7 @@ class MainWindow(FileDropWindow):
         # First the view of a run, then what shows that it is there.
         self.watched = WatchedRun(self.right, self.run, controller, self)
         self.badges = RunBadges(self.workflow_view, self.run, document, self)
+        self.edit_lock = EditLock(self.workflow_view, self.run, controller, self)
         self.run_notices = RunNotices(self.notices, self.run, controller, document, self)
         self.resuming = Resuming(self.right, self.run, document, self)
         self.left_overs = LeftOvers(self.notices, self.resuming.open_run, self)
@@ -291,7 +293,6 @@ class MainWindow(FileDropWindow):
         self.top_bar.show_running(running)
         self.actions_of_window.show_running(running)
         self.top_bar.show_paused(False)
-        self.workflow_view.set_locked(running)
         self.settings_panel.set_locked(running)
         self.files.locked = running
         self.takes_files = not running

@@ -37,12 +37,19 @@ ICON = 14
 
 
 class LockedNotice(QWidget):
-    """One sentence: the workflow cannot be changed while it runs."""
+    """One sentence: the workflow cannot be changed at present, and why."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.text = self.tr("Running. Editing waits until it ends.")
-        self.setAccessibleName(self.text)
+        self.text = ""
+
+    def say(self, text: str) -> None:
+        """Show another sentence."""
+        if text != self.text:
+            self.text = text
+            self.setAccessibleName(text)
+            self.updateGeometry()
+            self.update()
 
     def sizeHint(self) -> QSize:  # noqa: N802
         return QSize(200, self.heightForWidth(self.width()))

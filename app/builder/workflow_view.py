@@ -82,8 +82,17 @@ class WorkflowView(QWidget):
         """Show a run on the slots; an empty mapping: no run."""
         self.model.set_badges(badges)
 
-    def set_locked(self, locked: bool) -> None:
-        """While a run goes on: looking yes, editing no, with a sentence that says so."""
+    def locked_text(self) -> str:
+        """Why the workflow cannot be edited at present; empty: it can."""
+        return self._locked.text if self.model.locked else ""
+
+    def set_locked(self, why: str) -> None:
+        """While a run goes on: looking yes, editing no, with a sentence that says so. Empty: editing, too."""
+        locked = bool(why)
+        if why:
+            self._locked.say(why)
+        if locked == self.model.locked:
+            return
         self.model.locked = locked
         self._locked.setVisible(locked)
         self.tree.setDragEnabled(not locked)

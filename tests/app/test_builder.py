@@ -523,7 +523,7 @@ def test_an_unknown_agent_is_named_as_such(builder: Builder) -> None:
 
 
 def test_while_locked_nothing_can_be_edited_but_everything_looked_at(builder: Builder) -> None:
-    builder.view.set_locked(True)
+    builder.view.set_locked("It runs.")
     builder.select(builder.agent("vera"))
     for key in (Qt.Key.Key_Delete, Qt.Key.Key_P, Qt.Key.Key_Space, Qt.Key.Key_F2):
         builder.press(key)
@@ -532,7 +532,7 @@ def test_while_locked_nothing_can_be_edited_but_everything_looked_at(builder: Bu
     assert builder.document.undo_stack.count() == 0
     builder.select(builder.agent("vera"))
     assert builder.view.selected_nodes() == [builder.agent("vera")]
-    builder.view.set_locked(False)
+    builder.view.set_locked("")
     builder.press(Qt.Key.Key_Delete)
     assert builder.document.undo_stack.count() == 1
 

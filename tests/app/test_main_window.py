@@ -30,7 +30,9 @@ from core.events import (
     GroupStarted,
     PhaseStarted,
     QuestionAsked,
+    RunContinued,
     RunFinished,
+    RunPaused,
     RunStarted,
     RunStatus,
     StopKind,
@@ -77,6 +79,7 @@ class ScriptedController(QObject):
         self.stopped_turns: list[str] = []
         self.retried_turns: list[str] = []
         self.proceeded = 0
+        self.allowed: bool | None = None
         self.answers: list[tuple[str, Answer]] = []
 
     def start(self, file: WorkflowFile, library: AgentLibrary, default_workdir: Path | None = None) -> None:
@@ -100,6 +103,9 @@ class ScriptedController(QObject):
 
     def proceed(self) -> None:
         self.proceeded += 1
+
+    def allow(self, allowed: bool) -> None:
+        self.allowed = allowed
 
     def answer(self, turn: str, answer: Answer) -> None:
         self.answers.append((turn, answer))
@@ -560,6 +566,25 @@ def test_while_a_run_goes_on_stop_is_the_important_button_and_editing_waits(open
     opened.finish()
     assert bar.run_button.look is ButtonLook.FILLED
     assert not opened.window.workflow_view.model.locked
+
+
+def test_the_workflow_says_why_editing_waits(opened: Opened) -> None:
+    """Pain 23: a paused run, and a question that stands, are not called running."""
+    said = opened.window.workflow_view.locked_text
+    opened.window.top_bar.run_button.click()
+    assert said() == "Starting. Editing waits until the run has ended."
+    opened.controller.trust_asked.emit(())
+    assert said() == "A question waits for your answer before the run begins. Editing waits, too."
+    opened.controller.trust_answered.emit(True)
+    assert said() == "Starting. Editing waits until the run has ended."
+    opened.controller.tell(RunStarted(time=1.0, run_id="r1", folder=str(opened.folder)))
+    assert said() == "Running. Editing waits until it ends."
+    opened.controller.tell(RunPaused(time=2.0, message="No credit is left."))
+    assert said() == "Paused. Editing waits until the run is resumed and ends, or is stopped."
+    opened.controller.tell(RunContinued(time=3.0))
+    assert said() == "Running. Editing waits until it ends."
+    opened.controller.end()
+    assert said() == ""
 
 
 def test_stop_has_two_steps(opened: Opened) -> None:
