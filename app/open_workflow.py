@@ -1,0 +1,276 @@
+"""The open workflow: its file, whether it is saved, what is wrong with it, which settings hold."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Collection
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtGui import QUndoStack
+
+import resources
+from app.file_watch import FileWatch
+from app.other_settings import OtherSettings
+from app.outline import Outline
+from core.agent import AgentLibrary
+from core.check import check_workflow
+from core.config import Workflow, WorkflowFile
+from core.plan import Place
+from core.problems import Problem, Severity
+from core.settings_keys import Setting
+from core.workflow_file import inspect_workflow, load_workflow, save_workflow
+
+
+class OpenWorkflow(QObject):
+    """The open workflow, its file and its problems; what is edited is on `undo_stack`.
+
+    Nodes (agents at places, and groups) have ids that survive moves, undo and redo.
+
+    Signals: `changed()` after the workflow changed in any way; `path_changed()`; `modified_changed(bool)`;
+    `problems_changed()`; `in_force_changed()` when other places say something else about its settings;
+    `changed_on_disk()` when another program changed or removed the file; `saved()` after it was written.
+    """
+
+    changed = Signal()
+    path_changed = Signal()
+    modified_changed = Signal(bool)
+    problems_changed = Signal()
+    in_force_changed = Signal()
+    changed_on_disk = Signal()
+    saved = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.undo_stack = QUndoStack(self)
+        self.undo_stack.cleanChanged.connect(self._tell_modified)
+        self._told_modified = False
+        self._new_id: Callable[[], int] = itertools.count(1).__next__
+        self._outline = Outline(Workflow())
+        self._path: Path | None = None
+        self._text = ""
+        self.generation = 0
+        """Grows with every file that is opened or begun; nodes of two generations have nothing in common."""
+        self._load_warnings: tuple[Problem, ...] = ()
+        self._problems: tuple[Problem, ...] = ()
+        self._library: AgentLibrary | None = None
+        self._backends: tuple[str, ...] = ()
+        self._others = OtherSettings()
+        self._in_force = (self._outline.settings, self._others, self._outline.settings)
+        self._watch = FileWatch(self)
+        self._differs = False
+        self._watch.changed.connect(self._disk_changed)
+
+    # --- what is open ----------------------------------------------------------------------------------
+
+    @property
+    def outline(self) -> Outline:
+        """The workflow as a tree with ids; immutable."""
+        return self._outline
+
+    @property
+    def workflow(self) -> Workflow:
+        """The current workflow, as a copy that the caller may keep."""
+        return self._outline.to_workflow()
+
+    @property
+    def settings(self) -> Workflow:
+        """The workflow's own settings (its phases are empty here). Not to be changed."""
+        return self._outline.settings
+
+    @property
+    def path(self) -> Path | None:
+        """The file; None for a workflow that was never saved."""
+        return self._path
+
+    @property
+    def default_workdir(self) -> Path:
+        """Where agents work when the workflow does not say: beside its file; for an example or a workflow
+        without a file, in the current folder."""
+        if self._path is None or self._path.is_relative_to(resources.folder().absolute()):
+            return Path.cwd()
+        return self._path.parent
+
+    @property
+    def title(self) -> str:
+        """The file's name, or the workflow's while it has no file."""
+        return self._path.name if self._path else self.settings.name
+
+    @property
+    def is_modified(self) -> bool:
+        """Whether what is here is not on disk: edits, or the file was changed or taken away by others."""
+        return self.has_edits or self._differs
+
+    @property
+    def has_edits(self) -> bool:
+        """Whether there are edits that are not saved."""
+        return not self.undo_stack.isClean()
+
+    @property
+    def differs_from_disk(self) -> bool:
+        """Whether another program changed or took away the file since it was read or saved here."""
+        return self._differs
+
+    @property
+    def warnings(self) -> tuple[Problem, ...]:
+        """What was odd in the file when it was read, such as unknown keys."""
+        return self._load_warnings
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What is wrong with the workflow as it is now, errors first."""
+        return self._problems
+
+    @property
+    def library(self) -> AgentLibrary | None:
+        """The agents there are; None: not read yet."""
+        return self._library
+
+    def set_library(self, library: AgentLibrary, known_backends: Collection[str]) -> None:
+        """Tell which agents and backends there are, for the problems and for what the settings inherit."""
+        self._library = library
+        self._backends = tuple(known_backends)
+        self._check()
+
+    def set_others(self, others: OtherSettings) -> None:
+        """Tell what the environment and files say about settings."""
+        if others != self._others:
+            self._others = others
+            self.in_force_changed.emit()
+
+    def own(self, key: str) -> object:
+        """What the workflow itself says about a setting; None: nothing."""
+        return self._others.own(self.settings, key)
+
+    def in_force(self, key: str) -> Setting:
+        """A setting as a run would have it, and where it comes from."""
+        return self._others.in_force(self.settings, key)
+
+    @property
+    def settings_in_force(self) -> Workflow:
+        """The workflow's settings as a run would have them. Not to be changed."""
+        settings, others, workflow = self._in_force
+        if settings is not self.settings or others is not self._others:
+            # Rows ask for it whenever they are painted.
+            workflow = self._others.workflow(self.settings)
+            self._in_force = (self.settings, self._others, workflow)
+        return workflow
+
+    @property
+    def known_backends(self) -> tuple[str, ...]:
+        """Names of backends that a workflow may use."""
+        return self._backends
+
+    def snapshot(self) -> WorkflowFile:
+        """The workflow as it is now, for a run: later edits do not reach it."""
+        return WorkflowFile(
+            workflow=self.workflow, path=self._path, text=self._text, warnings=list(self._load_warnings)
+        )
+
+    def place_of(self, node_id: int) -> Place | None:
+        """Where an agent stands now; None for an id that is not an agent of this workflow."""
+        found = self._outline.find_agent(node_id)
+        return found[0] if found else None
+
+    def node_at(self, place: Place) -> int | None:
+        """The id of the agent at a place; None where there is none."""
+        return next((node.id for at, _, node in self._outline.all_agents() if at == place), None)
+
+    # --- files -----------------------------------------------------------------------------------------
+
+    def new(self) -> None:
+        """Begin an empty workflow. The caller has asked about unsaved changes."""
+        self._replace(WorkflowFile(workflow=Workflow()))
+
+    def open(self, path: Path) -> None:
+        """Open a file. Raises UserFileError, and then the current work is untouched."""
+        loaded = load_workflow(path)
+        self._replace(loaded)
+
+    def restore(self, file: WorkflowFile) -> None:
+        """Take in work that was kept aside; it counts as not saved."""
+        self._replace(file)
+        self.undo_stack.resetClean()
+
+    def save(self) -> None:
+        """Write the file. Raises UserFileError; ValueError where there is no path yet."""
+        if self._path is None:
+            raise ValueError("a workflow that was never saved needs save_as")
+        self.save_as(self._path)
+
+    def save_as(self, path: Path) -> None:
+        """Write to a file and go on with it. Raises UserFileError; then everything is as before."""
+        path = path.absolute()
+        with self._watch.paused():
+            self._differs = False
+            self._text = save_workflow(self.snapshot(), path).text
+            moved = path != self._path
+            self._path = path
+            self._watch.follow(path)
+        self._load_warnings = tuple(_warnings_of(self._text, path))
+        self.undo_stack.setClean()
+        self._tell_modified()
+        self.saved.emit()
+        if not moved:
+            self._check()
+        if moved:
+            self.path_changed.emit()
+            self._check()
+
+    def keep_mine(self) -> None:
+        """The file changed on disk and the user goes on with what is here: a save may now replace it."""
+        self._differs = False
+        self.undo_stack.resetClean()
+        self._tell_modified()
+
+    @Slot()
+    def _disk_changed(self) -> None:
+        self._differs = True
+        self.changed_on_disk.emit()
+        self._tell_modified()
+
+    def _replace(self, file: WorkflowFile) -> None:
+        self.generation += 1
+        self._outline = Outline.from_workflow(file.workflow, self._new_id)
+        self._path = file.path.absolute() if file.path else None
+        self._text = file.text
+        self._load_warnings = tuple(file.warnings)
+        self._differs = False
+        self._watch.follow(self._path)
+        self.undo_stack.clear()
+        self.undo_stack.setClean()
+        self._tell_modified()
+        self.path_changed.emit()
+        self._tell_changed()
+
+    # --- inside ----------------------------------------------------------------------------------------
+
+    def _set_outline(self, outline: Outline) -> None:
+        self._outline = outline
+        self._tell_changed()
+
+    def _tell_changed(self) -> None:
+        self.changed.emit()
+        self._check()
+
+    @Slot()
+    def _tell_modified(self) -> None:
+        modified = self.is_modified
+        if modified is not self._told_modified:
+            self._told_modified = modified
+            self.modified_changed.emit(modified)
+
+    def _check(self) -> None:
+        if self._library is None:
+            return
+        found = check_workflow(self.snapshot(), self._library, self._backends)
+        problems = tuple(sorted(found, key=lambda problem: problem.severity is not Severity.ERROR))
+        if problems != self._problems:
+            self._problems = problems
+            self.problems_changed.emit()
+
+
+def _warnings_of(text: str, path: Path) -> list[Problem]:
+    """What is odd about a text that was just written."""
+    file = inspect_workflow(text, path).file
+    return list(file.warnings) if file is not None else []
