@@ -41,7 +41,9 @@ def rows() -> Iterator[Row]:
 
 
 def _text(*, comments: bool) -> str:
-    task = '{ "prompt": "Look through src/**/*.py and https://example.org/a//b", "id": "task%d" }'
+    # Long enough that the file stays below the number of values that any workflow may hold.
+    prompt = "Look through src/**/*.py and https://example.org/a//b, and write down what you find there"
+    task = f'{{ "prompt": "{prompt}", "id": "task%d" }}'
     note = "  // what the next one is for\n" if comments else ""
     count = int(MEGABYTES * 1e6 / (len(task) + len(note) + 6))
     items = ",\n".join(f"{note}    {task % number}" for number in range(count))
