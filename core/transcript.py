@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 import re
 import threading
+from collections import deque
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -238,6 +239,8 @@ class _Renderer:
         self._steps = 0
         self._stderr_rest = b""
         self._last_now = 0.0
+        self._told: deque[str] = deque(maxlen=20)
+        """What was said to be wrong in this attempt."""
 
     def _write_block(self, block: _Block, now: float) -> None:
         raise NotImplementedError
@@ -272,6 +275,7 @@ class _Renderer:
                     return []
                 return [_Block(Kind.STEP, _field(f"step {self._steps} ended: {reason}"))]
             case ErrorReported(message, detail):
+                self._told.append(message.strip())
                 return [_Block(Kind.ERROR, _encode(f"{message}\n{detail}"))]
             case SessionOpened() | NoiseSeen():
                 return []
@@ -292,14 +296,28 @@ class _Renderer:
 
     def note(self, text: str, now: float, kind: Kind = Kind.NOTE) -> None:
         with self._lock:
-            self._write_block(_Block(kind, _note_bytes(text)), now)
+            news = text if kind is Kind.NOTE else self._news(text)
+            if news:
+                self._write_block(_Block(kind, _note_bytes(news)), now)
+
+    def _news(self, text: str) -> str:
+        """What is new in a warning or an error: the same message is read once in an attempt, not thrice."""
+        text = text.strip()
+        known = max((told for told in self._told if told and text.startswith(told)), key=len, default="")
+        if text:
+            self._told.append(text)
+        rest = text[len(known) :]
+        # Not in the middle of a word: then it is another message.
+        return rest.strip() if not rest or not rest[0].isalnum() else text
 
     def attempt(self, number: int, kind: AttemptKind, reason: str, now: float) -> None:
         with self._lock:
             self._steps = 0
             if kind is AttemptKind.FIRST:
                 return
-            why = f": {reason}" if reason else ""
+            known = any(told.startswith(reason) for told in self._told)
+            why = f": {reason}" if reason and not known else ""
+            self._told.clear()
             shown = Kind.CORRECTION if kind is AttemptKind.CORRECTION else Kind.RETRY
             self._write_block(_Block(shown, _field(f"attempt {number}, {kind.value}{why}", 2000)), now)
 

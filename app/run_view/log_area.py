@@ -104,8 +104,14 @@ class LogArea(QAbstractScrollArea):
 
     def set_empty_text(self, text: str) -> None:
         """What is said while there is nothing to show."""
-        self._empty_text = text
-        self._repaint()
+        if text != self._empty_text:
+            self._empty_text = text
+            self._repaint()
+
+    @property
+    def empty_text(self) -> str:
+        """What is said while there is nothing to show."""
+        return self._empty_text
 
     @property
     def following(self) -> bool:

@@ -206,7 +206,8 @@ class LogPainter:
             return
         # Marks can be stacked on a letter as high as one likes; they stay within their row.
         painter.save()
-        painter.setClipRect(QRectF(0, top, width, laid.heights * self.row_height))
+        box = QRectF(0, top, width, laid.heights * self.row_height)
+        painter.setClipRect(box, Qt.ClipOperation.IntersectClip)
         self._paint_row(painter, laid, left, top, width, selected, marked, focused)
         painter.restore()
 

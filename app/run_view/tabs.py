@@ -132,6 +132,7 @@ class RunTabs(QWidget):
                 continue
             self._dresses[turn.id] = dress
             self._dress(turn)
+            self._views.tell(turn)
             began = before is None or before.status is not turn.status
             if turn.status is TurnStatus.RUNNING and began and started is None:
                 started = turn

@@ -7,11 +7,16 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QStackedWidget
 
+from app.reading_text import harmless
 from app.run_view.log_view import LogView
+from core.events import TurnStatus
 from core.turn_progress import TurnProgress
 
 MOST_VIEWS = 12
 """Log views that are kept; the one that was not looked at for longest goes first."""
+
+_LONGEST = 500
+"""Characters of a message that an empty page has room for."""
 
 
 class TurnViews(QObject):
@@ -56,8 +61,26 @@ class TurnViews(QObject):
         view.raw_file_requested.connect(self.raw_file_requested)
         view.message.connect(self.message)
         view.following_changed.connect(self._scrolled)
+        view.set_empty_text(self._empty_words(turn))
         self._pages.addWidget(view)
         return view
+
+    def tell(self, turn: TurnProgress) -> None:
+        """How a turn is has changed: say it where nothing is printed."""
+        view = self._views.get(turn.id)
+        if view is not None:
+            view.set_empty_text(self._empty_words(turn))
+
+    def _empty_words(self, turn: TurnProgress) -> str:
+        """What stands where the output of a turn would."""
+        if turn.status is TurnStatus.WAITING:
+            return self.tr("It has not begun.")
+        if turn.status is TurnStatus.RUNNING:
+            return self.tr("Nothing printed yet.")
+        if turn.status is TurnStatus.SUCCEEDED:
+            return self.tr("It printed nothing.")
+        words = self.tr("It was ended before it printed anything.")
+        return f"{words} {harmless(turn.message[:_LONGEST])}".strip()
 
     def is_outdated(self, turn: TurnProgress) -> bool:
         """Whether a turn is made again in another folder than its view shows."""

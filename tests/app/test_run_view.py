@@ -175,6 +175,19 @@ def test_the_output_of_the_shown_turn_is_read_from_its_transcript(shown: Shown, 
     qtbot.waitUntil(lambda: any("I read the tests." in line for line in view.visible_text()))
 
 
+def test_a_page_without_output_says_why_there_is_none(shown: Shown, qtbot: QtBot) -> None:
+    shown.feed(group(*AGENTS), TurnStarted(time=START, turn=VERA))
+    view = shown.view.tabs.pages.currentWidget()
+    assert isinstance(view, LogView)
+    assert view.empty_text == "Nothing printed yet."
+    shown.feed(TurnFinished(time=START, turn=VERA, status=TurnStatus.STOPPED, message="You stopped vera."))
+    assert view.empty_text == "It was ended before it printed anything. You stopped vera."
+    shown.view.tabs.show_turn(LINTER)
+    later = shown.view.tabs.pages.currentWidget()
+    assert isinstance(later, LogView)
+    assert later.empty_text == "It has not begun."
+
+
 def test_tabs_follow_the_run_until_the_user_chooses_one(shown: Shown) -> None:
     tabs = shown.view.tabs
     assert tabs.page == OVERVIEW

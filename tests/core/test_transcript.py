@@ -225,6 +225,28 @@ def test_what_an_agent_wrote_cannot_dress_up_a_line_of_ours(tmp_path: Path) -> N
     ]
 
 
+def test_the_same_error_is_read_once_in_an_attempt(tmp_path: Path) -> None:
+    writer = TranscriptWriter(tmp_path / "transcript.log")
+    for number in (1, 2):
+        writer.event(ErrorReported("Too many requests.", "429"), NOW)
+        if number == 1:
+            writer.note("Too many requests. Next attempt in 2 s.", NOW, Kind.WARNING)
+            writer.attempt(2, AttemptKind.RETRY, "Too many requests.", NOW)
+    writer.note("Too many requests.", NOW, Kind.ERROR)
+    writer.note("Too many requestsers wait.", NOW, Kind.ERROR)
+    writer.close()
+    said = [(entry.kind, entry.text.decode()) for entry in entries(tmp_path / "transcript.log")]
+    assert said == [
+        (Kind.ERROR, "Too many requests."),
+        (Kind.ERROR, "429"),
+        (Kind.WARNING, "Next attempt in 2 s."),
+        (Kind.RETRY, "attempt 2, retry"),
+        (Kind.ERROR, "Too many requests."),
+        (Kind.ERROR, "429"),
+        (Kind.ERROR, "Too many requestsers wait."),
+    ]
+
+
 # --- index --------------------------------------------------------------------------------------------
 
 _PIECES = st.sampled_from(
