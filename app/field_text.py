@@ -5,9 +5,15 @@ from __future__ import annotations
 import re
 import shlex
 
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, QLocale
 
 _UNITS = {"": 1.0, "s": 1.0, "sec": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
+_AMOUNT = re.compile(
+    r"""(?P<whole>[0-9]+ | [0-9]{1,3}(?P<group>[\ ,.'\u2019\u00a0\u202f])[0-9]{3}(?:(?P=group)[0-9]{3})*)
+        (?:(?P<sign>(?!(?P=group))[.,])(?P<rest>[0-9]*))?""",
+    re.VERBOSE,
+)
+_THOUSANDS = re.compile(r"[1-9][0-9]{0,2}[.,][0-9]{3}")
 _PART = re.compile(r"\s*(\d+(?:[.,]\d+)?)\s*([a-z]*)\s*", re.IGNORECASE)
 
 
@@ -53,13 +59,20 @@ def parse_optional_number(text: str) -> int | None:
 
 
 def parse_money(text: str) -> float | None:
-    """Dollars; None for an empty field."""
-    cleaned = text.strip().removeprefix("$").strip().replace(",", ".")
+    """Dollars; None for an empty field.
+
+    Either sign may be the decimal one. `1,500` could be two amounts: there the system's language decides.
+    """
+    cleaned = text.strip().removeprefix("$").strip()
     if not cleaned:
         return None
-    if not re.fullmatch(r"\d+(\.\d*)?", cleaned):
-        raise ValueError(tr("This needs an amount in dollars, such as 5 or 0.50."))
-    return float(cleaned)
+    number = _AMOUNT.fullmatch(cleaned)
+    if number is None:
+        raise ValueError(tr("This needs an amount in dollars, such as 5, 0.50 or 1500."))
+    whole, sign, rest = number["whole"], number["sign"] or "", number["rest"] or ""
+    if sign and _THOUSANDS.fullmatch(cleaned) and QLocale().groupSeparator() == sign:
+        whole, rest = whole + rest, ""
+    return float(f"{re.sub(r'[^0-9]', '', whole)}.{rest or '0'}")
 
 
 def parse_duration(text: str) -> float | None:
@@ -104,8 +117,11 @@ def write_plain(value: object) -> str:
 
 
 def write_money(value: object) -> str:
-    """An amount without trailing zeros."""
-    return f"{value:g}" if isinstance(value, int | float) else ""
+    """An amount without trailing zeros, and never with three digits behind the point: see `parse_money`."""
+    if not isinstance(value, int | float):
+        return ""
+    text = f"{value:.6f}".rstrip("0").rstrip(".")
+    return f"{text}0" if len(text.partition(".")[2]) == 3 else text
 
 
 def write_number(value: object) -> str:

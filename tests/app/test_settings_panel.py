@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QLocale, Qt
 from PySide6.QtWidgets import QToolButton
 from pytestqt.qtbot import QtBot
 
@@ -262,6 +262,41 @@ def test_times_that_are_none_are_refused(qapp: object, text: str) -> None:
 @pytest.mark.parametrize(("text", "value"), [("$5", 5.0), ("0,50", 0.5), ("", None), (" 2. ", 2.0)])
 def test_money_is_read_with_either_decimal_sign(qapp: object, text: str, value: float | None) -> None:
     assert field_text.parse_money(text) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "value"),
+    [
+        ("1,500", "en_US", 1500.0),
+        ("1,500", "de_DE", 1.5),
+        ("1.500", "de_DE", 1500.0),
+        ("1.500", "en_US", 1.5),
+        ("0.500", "de_DE", 0.5),
+        ("0,500", "en_US", 0.5),
+        ("1,500,000", "de_DE", 1500000.0),
+        ("$1,500.50", "de_DE", 1500.5),
+        ("1.500,50", "en_US", 1500.5),
+        ("1 500", "en_US", 1500.0),
+        ("1\u202f500,5", "fr_FR", 1500.5),
+    ],
+)
+def test_thousands_of_dollars_are_not_taken_for_cents(
+    qapp: object, text: str, locale: str, value: float
+) -> None:
+    before = QLocale()
+    QLocale.setDefault(QLocale(locale))
+    try:
+        assert field_text.parse_money(text) == value
+        assert field_text.parse_money(field_text.write_money(value)) == value
+        assert field_text.parse_money(field_text.write_money(1.234)) == 1.234
+    finally:
+        QLocale.setDefault(before)
+
+
+@pytest.mark.parametrize("text", ["1,50,000", "1,5.0,0", "1.5.0", "15 00", ",", "1e3", "1,5000,2"])
+def test_amounts_that_can_be_read_in_no_way_are_refused(qapp: object, text: str) -> None:
+    with pytest.raises(ValueError, match="amount in dollars"):
+        field_text.parse_money(text)
 
 
 def test_arguments_are_split_as_in_a_shell(qapp: object) -> None:
