@@ -109,15 +109,18 @@ def group_header(group: GroupNode, settings: Workflow) -> GroupHeader:
         count = len(group.agents)
         cap = min(own.max_parallel or settings.parallel_cap, settings.parallel_cap)
         many = tr("1 agent") if count == 1 else tr("{0} agents").format(count)
-        details.append(tr("{0}, up to {1} at once").format(many, cap))
         on_error = own.on_parallel_error or settings.on_parallel_error
+        # First: where there is little room, the end of it all is cut off.
         details.append(tr("abort on error") if on_error == "abort" else tr("continue on error"))
+        if own.name:
+            details.append(own.name)
+        details.append(tr("{0}, up to {1} at once").format(many, cap))
     if own.timeout:
         details.append(tr("at most {0}").format(duration(own.timeout)))
     if not own.enabled:
         details.append(DISABLED)
-    if own.name:
-        # After the word, so that a long name never pushes "Parallel" out of sight.
+    if own.name and not group.is_parallel:
+        # After the word, so that a long name never pushes it out of sight.
         details.insert(0, own.name)
     word = tr("Parallel") if group.is_parallel else tr("In sequence")
     return GroupHeader(PARALLEL_SIGN if group.is_parallel else "", word, " · ".join(details))

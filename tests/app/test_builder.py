@@ -496,10 +496,16 @@ def test_headers_say_the_policy_in_words(builder: Builder) -> None:
     def header(name: str) -> str:
         return str(builder.model.index_of(builder.group(name)).data())
 
-    assert header("vera") == "∥ Parallel · 3 agents, up to 4 at once · abort on error"
+    assert header("vera") == "∥ Parallel · abort on error · 3 agents, up to 4 at once"
     assert header("amala") == "In sequence"
     builder.document.update_group(builder.group("vera"), "x", on_parallel_error="continue", timeout=600.0)
-    assert header("vera").endswith("continue on error · at most 10 min")
+    assert header("vera") == (
+        "∥ Parallel · continue on error · 3 agents, up to 4 at once · at most 10 min"
+    )
+    long = "the reviewers of everything that was written since the last release"
+    builder.document.update_group(builder.group("vera"), "x", name=long)
+    assert header("vera").startswith("∥ Parallel · continue on error · the reviewers"), "cut off at its end"
+    assert long in str(builder.model.index_of(builder.group("vera")).data(Qt.ItemDataRole.ToolTipRole))
 
 
 def test_badges_of_a_run_are_said_and_only_their_rows_repainted(builder: Builder) -> None:
