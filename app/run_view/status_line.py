@@ -212,9 +212,10 @@ class StatusLine(QWidget):
 
     def show_problems(self, errors: int, warnings: int) -> None:
         """How much is wrong with the workflow."""
-        count = errors + warnings
-        words = self.tr("{0} problem") if count == 1 else self.tr("{0} problems")
-        self.problems.setText(words.format(count) if count else "")
+        wrong = self.tr("{0} problem") if errors == 1 else self.tr("{0} problems")
+        worth = self.tr("{0} hint") if warnings == 1 else self.tr("{0} hints")
+        counts = ((errors, wrong), (warnings, worth))
+        self.problems.setText(", ".join(words.format(count) for count, words in counts if count))
         self._show_standing(not self._busy)
 
     def show_backend(self, text: str) -> None:
