@@ -22,18 +22,18 @@ class AgentPage(FormPage):
         self._node_id: int | None = None
         self.head.show()
         self.backend = ChoiceRow(self.tr("Runs with"), self.body, [])
-        self.backend.explain(lambda: self._from_where("backend", self._document.settings_in_force.backend))
+        self.backend.explain(lambda: self._from_where("backend", "backend"))
         self._row(self.backend, "backend")
         model = TextRow(self.tr("Model"), self.body, field_text.parse_text, field_text.write_plain)
         model.placeholder(self._inherited_model).explain(
-            lambda: self._from_where("model", self._document.settings_in_force.opencode_defaults.model)
+            lambda: self._from_where("model", "opencode_defaults.model")
         )
         self._row(model, "model")
         timeout = TextRow(
             self.tr("Time limit"), self.body, field_text.parse_duration, field_text.write_duration
         )
         timeout.placeholder(self._inherited_timeout).explain(
-            lambda: self._from_where("timeout", self._document.settings_in_force.agent_timeout)
+            lambda: self._from_where("timeout", "agent_timeout")
         )
         self._row(timeout, "timeout")
         self._row(CheckRow(self.tr("Enabled"), self.body, self.tr("this agent is part of a run")), "enabled")
@@ -67,13 +67,13 @@ class AgentPage(FormPage):
         definition = library.get(node.entry.agent) if node is not None and library is not None else None
         return getattr(definition, key) if definition is not None else None
 
-    def _from_where(self, key: str, workflow_value: object) -> str:
+    def _from_where(self, key: str, of_workflow: str) -> str:
         node = self._node()
         if node is not None and getattr(node.entry, key) is not None:
             return self.tr("for this place only")
         if self._own(key) is not None:
             return self.tr("from the agent’s file")
-        return self.tr("from the workflow") if workflow_value is not None else self.tr("the usual one")
+        return words.inherited_from(self._document.in_force(of_workflow))
 
     def _inherited_model(self) -> str:
         own = self._own("model") or self._document.settings_in_force.opencode_defaults.model

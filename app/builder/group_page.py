@@ -114,7 +114,10 @@ class GroupPage(FormPage):
             self._document.set_mode([self._group_id], "parallel" if value == "parallel" else "sequential")
 
     def _inherited(self, key: str) -> str:
-        return self.tr("from the workflow") if self._value(key) is None else self.tr("for this group only")
+        if self._value(key) is not None:
+            return self.tr("for this group only")
+        of_workflow = "max_parallel_agents" if key == "max_parallel" else key
+        return words.inherited_from(self._document.in_force(of_workflow))
 
     def _mode_note(self) -> str:
         group = self._group()

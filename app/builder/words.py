@@ -61,6 +61,17 @@ def where_from(setting: Setting) -> str:
     return Path(setting.source).name if setting.origin is Origin.PROJECT else setting.source
 
 
+def inherited_from(setting: Setting) -> str:
+    """Whose value holds for a group or an agent that has none of its own."""
+    if setting.origin is Origin.WORKFLOW:
+        return tr("from the workflow")
+    return (
+        tr("the usual one")
+        if setting.origin is Origin.DEFAULT
+        else tr("from {0}").format(where_from(setting))
+    )
+
+
 def phase_title(phase: Phase) -> str:
     """The name of a phase."""
     return {"preparation": tr("Preparation"), "loop": tr("Loop"), "finalization": tr("Finalization")}[phase]

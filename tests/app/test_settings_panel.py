@@ -407,3 +407,19 @@ def test_settings_of_a_project_are_read_again_when_they_changed(
     other_places.refresh()
     time = text_row(panel.workflow_page, "Time for an agent")
     qtbot.waitUntil(lambda: time.field.placeholderText() == "1 min (openloop.json)")
+
+
+@pytest.mark.usefixtures("other_places")
+def test_groups_and_places_name_the_place_that_they_inherit_from(
+    panel: SettingsPanel, document: WorkflowDocument
+) -> None:
+    group = document.outline.loop[0]
+    panel.show_selection([group.id])
+    assert panel.group_page.row("When one fails").note.text() == "openloop.json: let the others finish"
+    assert panel.group_page.row("At once").note.text() == "the usual one"
+    document.insert_agents(["proteus"], NewStep("preparation", 0))
+    panel.show_selection([document.outline.preparation[0].agents[0].id])
+    time = text_row(panel.agent_page, "Time limit")
+    assert (time.field.placeholderText(), time.note.text()) == ("10 min", "from openloop.json")
+    document.update_settings("time", {"agent_timeout": 60.0})
+    assert (time.field.placeholderText(), time.note.text()) == ("1 min", "from the workflow")
