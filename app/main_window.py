@@ -124,6 +124,8 @@ class MainWindow(FileDropWindow):
         layout.addWidget(self.notices)
         layout.addWidget(self.splitter, 1)
         layout.addWidget(self.status)
+        # A click beside everything takes the focus from the workflow, too, which letters edit.
+        central.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.setCentralWidget(central)
         self.setMinimumSize(720, 420)
         self.actions_of_window.make_menus(self.recent, self.workflow_view.commands.of_menu)

@@ -100,6 +100,17 @@ def test_a_click_on_empty_room_of_the_right_takes_the_focus_from_the_workflow(op
     assert not opened.document.has_edits
 
 
+@pytest.mark.parametrize("part", ["status", "top_bar"])
+def test_a_click_on_the_edges_of_the_window_does_so_too(opened: Opened, part: str) -> None:
+    window = opened.window
+    window.workflow_view.setFocus()
+    edge: QWidget = getattr(window, part)
+    QTest.mouseClick(edge, Qt.MouseButton.LeftButton, pos=QPoint(3, 3))
+    assert not has_focus(window.workflow_view)
+    type_letters(opened)
+    assert not opened.document.has_edits
+
+
 @pytest.mark.parametrize("where", ["workflow", "pool", "log", "state"])
 def test_ctrl_f_opens_the_find_bar_of_the_log_from_anywhere(opened: Opened, where: str) -> None:
     window = opened.window
