@@ -7,7 +7,7 @@ from PySide6.QtGui import QPalette, QResizeEvent, QTextOption
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QWidget
 
 from app.scroll_bar import use_thin_scroll_bars
-from app.theme import font
+from app.theme import font, mono_font
 from core.visible_text import visible
 
 _MOST = 20_000
@@ -26,14 +26,22 @@ class ReadingText(QPlainTextEdit):
     `setText` and `text` as of a label: `text` gives what is shown.
     """
 
-    def __init__(self, parent: QWidget | None = None, *, bold: bool = False, most_lines: int = 5) -> None:
+    def __init__(
+        self, parent: QWidget | None = None, *, bold: bool = False, mono: bool = False, most_lines: int = 5
+    ) -> None:
         super().__init__(parent)
         self._most_lines = most_lines
         use_thin_scroll_bars(self, QPalette.ColorRole.Base)
+        bar = self.verticalScrollBar()
+        # It stands on whatever the text stands on.
+        bar.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent, False)
+        colors = bar.palette()
+        colors.setColor(QPalette.ColorRole.Base, Qt.GlobalColor.transparent)
+        bar.setPalette(colors)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setReadOnly(True)
         self.setTabChangesFocus(True)
-        self.setFont(font(bold=bold))
+        self.setFont(mono_font() if mono else font(bold=bold))
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.viewport().setAutoFillBackground(False)
         self.document().setDocumentMargin(0)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRectF, Qt, Signal, Slot
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.buttons import Button, ButtonLook
 from app.flow_layout import FlowLayout
 from app.labels import QuietLabel
 from app.plain_text import plain_tool_tip
 from app.reading_text import ReadingText, harmless
-from app.scroll_bar import use_thin_scroll_bars
-from app.theme import font, mono_font, paint_icon, theme
+from app.theme import font, paint_icon, theme
 from core.events import RunStatus
 from core.progress import RunProgress
 from core.progress_words import cost_words, duration_words
@@ -63,12 +62,7 @@ class RunBanner(QWidget):
         self.conflicts_button = Button("", ButtonLook.LINK, "", self)
         self.details_button = Button(self.tr("Details"), ButtonLook.LINK, "", self)
         self.details_button.setCheckable(True)
-        self.details = QPlainTextEdit(self)
-        use_thin_scroll_bars(self.details)
-        self.details.setReadOnly(True)
-        self.details.setFrameShape(QFrame.Shape.NoFrame)
-        self.details.setFont(mono_font())
-        self.details.setFixedHeight(140)
+        self.details = ReadingText(self, mono=True, most_lines=6)
         self.details.setAccessibleName(self.tr("Details of what failed"))
         self.details.hide()
         self._arrange()
@@ -140,7 +134,7 @@ class RunBanner(QWidget):
             self.failed_button.setToolTip(plain_tool_tip(harmless(failed[-1].title)))
         self._show_conflicts(len(progress.conflicts))
         details = _details(progress, failed)
-        self.details.setPlainText(harmless(details))
+        self.details.setText(details)
         self.details_button.setVisible(bool(details))
         self.details_button.setChecked(False)
         self.show()
@@ -151,6 +145,15 @@ class RunBanner(QWidget):
         if progress.iteration:
             words = self.tr("{0} iteration") if progress.iteration == 1 else self.tr("{0} iterations")
             facts.append(words.format(progress.iteration))
+        failed = len(progress.failed_turns)
+        if failed and progress.status is not RunStatus.FAILED:
+            # The run came to its end all the same; that this went wrong would be read nowhere else.
+            words = (
+                self.tr("{0} agent failed on the way")
+                if failed == 1
+                else self.tr("{0} agents failed on the way")
+            )
+            facts.append(words.format(failed))
         spent = progress.spent
         if spent.usage.total_tokens:
             facts.append(self.tr("{0} tokens").format(f"{spent.usage.total_tokens:,}"))

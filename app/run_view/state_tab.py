@@ -173,7 +173,7 @@ class StateTab(QWidget):
         below.addWidget(self.conflicts_label)
         below.addWidget(self.conflicts)
         self._conflict_part.hide()
-        splitter = QSplitter(Qt.Orientation.Vertical, self)
+        splitter = self._splitter = QSplitter(Qt.Orientation.Vertical, self)
         splitter.setHandleWidth(1)
         splitter.setChildrenCollapsible(False)
         for widget in (top, self.value, self._conflict_part):
@@ -235,6 +235,10 @@ class StateTab(QWidget):
         row = self.conflicts.indexOfTopLevelItem(item) if item is not None else -1
         if 0 <= row < len(self._told):
             self._reads_conflict = True
+            height = self._splitter.height()
+            if self.value.height() < height * 0.3:
+                # Two values with their writers need room; it is taken from the tree for once.
+                self._splitter.setSizes([int(height * part) for part in (0.25, 0.45, 0.3)])
             self.value.setPlainText(visible(conflict_text(*self._told[row]), keeps_lines=True))
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802

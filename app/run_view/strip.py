@@ -92,7 +92,7 @@ class TurnPill(QAbstractButton):
 
     def sizeHint(self) -> QSize:  # noqa: N802
         width = _PADDING + _ICON + 8 + self._name_width() + 8
-        width += QFontMetrics(font(tabular=True)).horizontalAdvance(self._facts) + _STOP_ROOM + 1
+        width += QFontMetrics(font(tabular=True)).horizontalAdvance(self._facts) + 8 + _STOP_ROOM
         return QSize(width, max(_HEIGHT, QFontMetrics(font()).height() + 8))
 
     def _name_width(self) -> int:

@@ -619,6 +619,38 @@ def test_a_value_that_was_made_of_several_names_no_single_writer(shown: Shown) -
     assert item.text(3) == "2 (made of several)"
 
 
+def test_the_banner_of_a_used_up_loop_says_that_an_agent_failed(shown: Shown) -> None:
+    shown.feed(group(*AGENTS), TurnStarted(time=START, turn=VERA))
+    shown.feed(
+        TurnFinished(time=START, turn=VERA, status=TurnStatus.FAILED, message="vera failed."),
+        RunFinished(time=START, status=RunStatus.ENDED, message="All 10 iterations are used up."),
+    )
+    assert "1 agent failed on the way" in shown.view.banner.facts.text()
+
+
+def test_details_take_no_more_room_than_their_text_and_leave_room_for_the_log(shown: Shown) -> None:
+    shown.view.resize(428, 560)
+    shown.feed(group(*AGENTS), TurnStarted(time=START, turn=VERA), TurnStarted(time=START, turn=LINTER))
+    shown.feed(
+        TurnFinished(time=START, turn=VERA, status=TurnStatus.FAILED, message="vera failed."),
+        RunFinished(time=START, status=RunStatus.ENDED, message="All 10 iterations are used up."),
+    )
+    banner = shown.view.banner
+    banner.details_button.click()
+    QApplication.processEvents()
+    assert banner.details.height() < 3 * banner.details.fontMetrics().lineSpacing()
+    long = "Traceback\n" * 200
+    failed = TurnFinished(
+        time=START, turn=LINTER, status=TurnStatus.FAILED, message="linter failed.", detail=long
+    )
+    shown.feed(RunStarted(time=START, run_id="r", folder=str(shown.folder)), group(*AGENTS), failed)
+    shown.feed(RunFinished(time=START, status=RunStatus.FAILED, message="linter failed."))
+    banner.details_button.click()
+    QApplication.processEvents()
+    assert banner.details.scrolls
+    assert banner.height() < 560 / 2
+
+
 def test_the_banner_leads_to_the_conflicts(shown: Shown) -> None:
     conflict = Conflict("payload.score", MergeRule.LAST, "vera", [86], "linter", [71], [71])
     shown.feed(
