@@ -31,7 +31,7 @@ from core.events import StopKind
 from core.executor import ThreadExecutor
 from core.planning import plan_run
 from core.run_folders import library_of, workdir_of
-from core.turn import STOP_GRACE
+from core.turn_control import STOP_GRACE
 from core.workflow_file import load_workflow
 
 AGENTS = 10

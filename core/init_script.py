@@ -15,8 +15,8 @@ from core.backends.base import NoiseSeen
 from core.events import InitScriptFinished, InitScriptStarted
 from core.processes import shell_command
 from core.runner import FileTail, ProcessExit, ProcessSpec, StartError
-from core.turn import TurnServices
 from core.turn_control import STOP_GRACE, TurnControl
+from core.turn_services import TurnServices
 
 LABEL = "init_script"
 """Who speaks, in the overview."""

@@ -12,6 +12,9 @@ from core.config import Budget, OnMissingState, OnParallelError, OpencodeDefault
 from core.json_types import JsonObject
 from core.state import MergeRule, Phase
 
+MAX_CORRECTIONS = 2
+"""Corrections of a turn, in the same session, before it counts as having no state."""
+
 
 @dataclass(frozen=True)
 class Place:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from core.events import AttemptKind
+from core.plan import MAX_CORRECTIONS
 from core.progress import RunProgress
 from core.state import Phase
 from core.turn_progress import TurnProgress
 from core.usage import Spent
 
-CORRECTIONS = 2
-"""Corrections that a turn may take."""
 QUIET_AFTER = 15.0
 """Seconds of silence that are nothing to speak of."""
 
@@ -57,7 +56,7 @@ def cost_words(spent: Spent) -> str:
 def attempt_words(turn: TurnProgress, max_retries: int | None = None) -> str:
     """Which attempt this is: `attempt 2 of 3`, `correction 1 of 2`; empty for the first."""
     if turn.attempt_kind is AttemptKind.CORRECTION:
-        return f"correction {turn.corrections} of {max(CORRECTIONS, turn.corrections)}"
+        return f"correction {turn.corrections} of {max(MAX_CORRECTIONS, turn.corrections)}"
     if turn.retries == 0:
         return ""
     number = turn.retries + 1

@@ -34,7 +34,7 @@ from core.runner import Supervisor
 from core.spending import Spending
 from core.state import WorkflowState
 from core.transcript import Kind, OverviewWriter, TurnTranscript
-from core.turn import TurnServices
+from core.turn_services import TurnServices
 from core.version import own_version
 
 

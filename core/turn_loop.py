@@ -150,7 +150,7 @@ class TurnLoop:
             state_json=self.state_json,
             beside=self.beside,
             control=live.control,
-            number=self.attempts,
+            attempts_before=self.attempts,
         )
         try:
             return await self._try_and_ask(turn, live)

@@ -22,9 +22,10 @@ from core.journal import JournalError
 from core.plan import Place, PlannedTurn
 from core.runner import Supervisor, SupervisorLost
 from core.transcript import OverviewWriter
-from core.turn import Turn, TurnServices
+from core.turn import Turn
 from core.turn_control import TurnControl
 from core.turn_outcome import Answered, Failed, NoState, StopCause, Stopped
+from core.turn_services import TurnServices
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="agents here are POSIX shells")
 
