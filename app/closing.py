@@ -55,7 +55,7 @@ class Closing(QObject):
             Choice(
                 self.tr("Stop after the running agents and quit"),
                 lambda: self._quit(StopKind.AFTER_RUNNING),
-                is_default=True,
+                destructive,
             ),
         )
         self.question = ask(

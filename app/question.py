@@ -6,12 +6,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QMessageBox, QWidget
+from PySide6.QtWidgets import QAbstractButton, QLabel, QMessageBox, QWidget
+
+from app.buttons import Button, ButtonLook
+from app.reading_text import harmless
+from app.theme import font
+
+_WIDTH = 420
+"""Logical pixels that a sentence has before it breaks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A button of a question and what it does. `is_default`: Enter presses it."""
+    """A button of a question and what it does. `is_default`: Enter presses it; else it says no."""
 
     text: str
     run: Callable[[], object]
@@ -27,20 +34,29 @@ def ask(
     box = QMessageBox(parent)
     box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     box.setWindowModality(Qt.WindowModality.WindowModal)
-    box.setIcon(QMessageBox.Icon.Question)
+    # As the window itself looks, not as the style's own message boxes do.
+    box.setIcon(QMessageBox.Icon.NoIcon)
     box.setTextFormat(Qt.TextFormat.PlainText)
-    box.setText(text)
-    box.setInformativeText(explanation)
+    box.setText(harmless(text))
+    box.setInformativeText(harmless(explanation))
     for label in box.findChildren(QLabel):
         # The explanation has a label of its own, which takes what looks like markup for markup.
         label.setTextFormat(Qt.TextFormat.PlainText)
-    by_button = {}
+        label.setFont(font(bold=label.objectName() == "qt_msgbox_label"))
+        label.setWordWrap(True)
+        label.setMinimumWidth(_WIDTH)
+    by_button: dict[QAbstractButton, Choice] = {}
+    default: Button | None = None
     for choice in choices:
-        button = box.addButton(choice.text, choice.role)
+        look = ButtonLook.FILLED if choice.is_default else ButtonLook.OUTLINED
+        button = Button(choice.text, look, "", box)
+        box.addButton(button, choice.role)
         by_button[button] = choice
         if choice.is_default:
-            box.setDefaultButton(button)
-    cancel = box.addButton(cancel_text, QMessageBox.ButtonRole.RejectRole)
+            default = button
+    cancel = Button(cancel_text, ButtonLook.OUTLINED if default else ButtonLook.FILLED, "", box)
+    box.addButton(cancel, QMessageBox.ButtonRole.RejectRole)
+    box.setDefaultButton(default or cancel)
     box.setEscapeButton(cancel)
 
     def finished() -> None:

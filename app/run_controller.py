@@ -63,6 +63,8 @@ class RunController(QObject):
         self._stop_wish: StopKind | None = None
         self._folder: Path | None = None
         self._trust: asyncio.Future[bool] | None = None
+        self.trust_workdir: Path | None = None
+        """Where the commands would run that `trust_asked` is about."""
         self._ending: asyncio.Future[bool] | None = None
         # The loop keeps only weak references to tasks.
         self._tasks: set[asyncio.Task[None]] = set()
@@ -220,6 +222,7 @@ class RunController(QObject):
         if self._stop_wish is not None:
             return False
         self._trust = asyncio.get_running_loop().create_future()
+        self.trust_workdir = prepared.plan.workdir
         try:
             self.trust_asked.emit(trust.unknown)
             allowed = await self._trust

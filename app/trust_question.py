@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, QSize, Qt, SignalInstance, Slot
@@ -12,6 +13,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPlainTextEdit, QVBo
 from app.buttons import Button, ButtonLook
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import font, mono_font
+from core.visible_text import visible
 
 if TYPE_CHECKING:
     from core.trust import BroughtCommand
@@ -22,7 +24,7 @@ _MARGIN = 16
 class TrustDialog(QDialog):
     """Shows every command in full. Accepted: they may run; whatever else closes it says no."""
 
-    def __init__(self, commands: Sequence[BroughtCommand], parent: QWidget) -> None:
+    def __init__(self, commands: Sequence[BroughtCommand], workdir: Path | None, parent: QWidget) -> None:
         # Not before there is a question: the window opens without the backends, and sooner.
         from core.trust import commands_text
 
@@ -46,6 +48,10 @@ class TrustDialog(QDialog):
             )
         self.title = _label(text, bold=True, parent=self)
         self.explanation = _label(explanation, bold=False, parent=self)
+        where = self.tr("Working folder: {0}").format(visible(str(workdir))) if workdir is not None else ""
+        self.where = _label(where, bold=False, parent=self)
+        self.where.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.where.setVisible(workdir is not None)
         self.list = self._make_list(commands_text(commands))
         self.deny_button = Button(self.tr("Do not run"), ButtonLook.FILLED, "", self)
         words = self.tr("Run this command") if count == 1 else self.tr("Run these commands")
@@ -63,6 +69,7 @@ class TrustDialog(QDialog):
         layout.setSpacing(10)
         layout.addWidget(self.title)
         layout.addWidget(self.explanation)
+        layout.addWidget(self.where)
         layout.addWidget(self.list, 1)
         layout.addLayout(row)
         self.deny_button.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -96,8 +103,9 @@ def _label(text: str, *, bold: bool, parent: QWidget) -> QLabel:
 
 
 class TrustAsker(Protocol):
-    """Who asks: the controller of runs."""
+    """Who asks: the controller of runs. `trust_workdir`: where the commands would run."""
 
+    trust_workdir: Path | None
     trust_asked: SignalInstance
     trust_answered: SignalInstance
 
@@ -119,7 +127,7 @@ class TrustQuestion(QObject):
 
     @Slot(object)
     def _ask(self, commands: Sequence[BroughtCommand]) -> None:
-        self.dialog = TrustDialog(commands, self._window)
+        self.dialog = TrustDialog(commands, self._controller.trust_workdir, self._window)
         self.dialog.finished.connect(self._answered)
         # Never `exec`: it would hold up every coroutine.
         self.dialog.open()

@@ -74,6 +74,7 @@ class ScriptedController(QObject):
         super().__init__()
         self.running = False
         self.run_folder: Path | None = None
+        self.trust_workdir: Path | None = None
         self.started: list[tuple[WorkflowFile, AgentLibrary]] = []
         self.stops: list[StopKind] = []
         self.stopped_turns: list[str] = []

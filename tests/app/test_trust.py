@@ -170,6 +170,7 @@ class Asker(QObject):
     def __init__(self) -> None:
         super().__init__()
         self.answers: list[bool] = []
+        self.trust_workdir: Path | None = Path("projects") / "\u202eshop"
 
     def allow(self, allowed: bool) -> None:
         self.answers.append(allowed)
@@ -215,6 +216,7 @@ def test_the_question_shows_all_of_every_command_as_plain_text(asker: tuple[Aske
     for label in dialog.findChildren(QLabel):
         assert label.textFormat() is Qt.TextFormat.PlainText
     assert "2 commands" in dialog.title.text()
+    assert dialog.where.text() == f"Working folder: {Path('projects') / '⟨U+202E⟩shop'}"
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Escape, Qt.Key.Key_Enter, Qt.Key.Key_Space])
