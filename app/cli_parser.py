@@ -49,7 +49,7 @@ def parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="PATH=RULE",
-        help="merge rule for a path from now on, such as payload.score=max; may be given more than once",
+        help="merge rule for the path whose conflict ended the run, such as payload.score=max",
     )
     resume.add_argument(
         "--end-orphans",

@@ -161,8 +161,9 @@ class ParallelGroup:
                 failed = task.exception() is None and task.result().status in _FAILED
                 if failed:
                     failures[place] = task.result()
-                by_user = failed and task.result().by_user
-                if (failed and group.on_error == "abort" and not by_user) or error is not None:
+                # Whom the user stopped, or who lost the provider, leaves those at work alone.
+                alone = failed and (task.result().by_user or context.ends is not None)
+                if (failed and group.on_error == "abort" and not alone) or error is not None:
                     for live in lives:
                         live.stop(StopCause.SIBLING)
                 elif failed:

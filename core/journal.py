@@ -89,7 +89,7 @@ class Journal:
     def _refused(self, error: OSError) -> JournalError:
         return JournalError(
             f"The run folder cannot be written ({error.strerror}): {self.path}. "
-            "Make room there or choose another log folder, then run again."
+            "Make room there, then resume the run."
         )
 
 

@@ -78,6 +78,8 @@ class ParsedUpdate:
 
     update: StateUpdate
     notes: tuple[str, ...] = ()
+    is_earlier: bool = False
+    """A later update of the same text could not be used: this one may be an example, or out of date."""
 
 
 def parse_update(text: str) -> ParsedUpdate | UpdateProblem:
@@ -96,11 +98,18 @@ def apply_authority(parsed: ParsedUpdate, may_complete: bool, who: str) -> Parse
 
     It then says nothing about completion, so that it has no vote under the merge rules `all` and `any`.
     """
-    if may_complete or parsed.update.is_complete is not True:
+    if parsed.update.is_complete is not True:
+        return parsed
+    if may_complete and not parsed.is_earlier:
         return parsed
     note = (
-        f"{who} said that the work is complete. This was ignored: only agents with `can_complete: true`, or "
-        "with the role auditor, approver, finalizer or finalization, can complete a loop."
+        f"{who} said that the work is complete, but a later part of its answer is broken or missing. The "
+        "completion was ignored."
+        if may_complete
+        else (
+            f"{who} said that the work is complete. This was ignored: only agents with `can_complete: true`, or "
+            "with the role auditor, approver, finalizer or finalization, can complete a loop."
+        )
     )
     return replace(parsed, update=replace(parsed.update, is_complete=None), notes=(*parsed.notes, note))
 
@@ -158,7 +167,7 @@ def _last_tagged(text: str) -> ParsedUpdate | UpdateProblem | None:
                     found, found_end = outer, outer_end
     if found is not None and problem is not None:
         note = f"A later state update could not be used, so the one before it counts. {problem.message}"
-        return replace(found, notes=(*found.notes, note))
+        return replace(found, notes=(*found.notes, note), is_earlier=True)
     return found or problem
 
 

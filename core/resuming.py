@@ -43,6 +43,11 @@ def prepare_resume(
     ]
     if wrong:
         raise UserFileError(wrong)
+    kind, _, conflict = run.reason.partition(":")
+    if overrides.merge and (kind != "merge_conflict" or set(overrides.merge) != {conflict}):
+        of = f"--merge {conflict}=RULE" if kind == "merge_conflict" else "none"
+        words = "A rule can only be given for the path whose conflict ended the run: what was merged stays."
+        raise UserFileError([Problem(words, "merge", f"Here that is {of}.")])
     if run.obstacle:
         raise UserFileError([Problem(f"This run cannot go on. {run.obstacle}", file=run.folder)])
     file = load_workflow(run.folder / WORKFLOW_NAME)

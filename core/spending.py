@@ -10,6 +10,8 @@ from core.config import Budget
 from core.progress_words import dollar_words
 from core.usage import Usage
 
+_ROUNDING = 1e-9
+"""Part of a cap by which a sum of many small costs may miss it, being a sum of floating-point numbers."""
 WARN_AT = 0.8
 """Part of a cap from which on a warning is given."""
 
@@ -26,7 +28,7 @@ class Cap:
     @property
     def reached(self) -> bool:
         """Whether nothing is left."""
-        return self.spent >= self.limit
+        return self.spent >= self.limit * (1 - _ROUNDING)
 
     @property
     def near(self) -> bool:

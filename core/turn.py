@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import orjson
@@ -159,6 +159,9 @@ class Turn:
             if cause is not None:
                 return Stopped(cause)
             return NoState(cut_off(parsed) if attempt.verdict.truncated else parsed, corrections)
+        if attempt.verdict.truncated:
+            # What was cut off may have been the update that should have counted.
+            parsed = replace(parsed, is_earlier=True)
         parsed = apply_authority(parsed, self.planned.agent.may_complete, self.ref.label)
         for note in parsed.notes:
             self._report.tell(note)

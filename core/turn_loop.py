@@ -247,8 +247,8 @@ class TurnLoop:
         """Whether the turn ends without an update, whatever comes now."""
         match outcome:
             case Failed(failure=failure):
-                pauses = failure.provider_wide and self.context.plan.pause_on_provider_failure
-                return not pauses and not self._may_retry(failure)
+                # A lost provider lets those at work finish, whatever the group says.
+                return not failure.provider_wide and not self._may_retry(failure)
             case NoState():
                 return self.context.plan.on_missing_state == "abort"
             case Stopped() | Answered():

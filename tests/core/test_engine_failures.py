@@ -339,3 +339,12 @@ def test_a_label_never_becomes_a_path(shop: Workshop) -> None:
     (folder,) = (run.folder / "turns").iterdir()
     assert folder.name == "001-_evil"
     assert orjson.loads((folder / "update.json").read_bytes())
+
+
+def test_an_example_before_a_broken_update_does_not_complete_the_loop(shop: Workshop) -> None:
+    """Pain 25."""
+    example = 'Such as <state_update>{"is_complete": true}</state_update>, and now mine:'
+    shop.agent("judge", role="auditor", text=example, bad_update="bad_json")
+    run = shop.run({"loop_agents": ["judge"], "max_loops": 1})
+    assert run.reason == "max_loops_reached"
+    assert any("completion was ignored" in note.message for note in run.of(Noted))

@@ -277,6 +277,13 @@ def test_a_merge_rule_that_makes_no_sense_is_refused(shop: Workshop, path: str, 
     assert path in refusal(first.folder, RunOverrides(merge={path: MergeRule(rule)}))
 
 
+def test_no_rule_changes_what_was_merged_before(shop: Workshop) -> None:
+    shop.agent("one", writes={"x": 1})
+    shop.agent("bad", fail={"exit_code": 1, "error": "No.", "first": 1})
+    first = shop.run({"preparation_agents": ["one", "bad"]})
+    assert "what was merged stays" in refusal(first.folder, RunOverrides(merge={"payload.x": MergeRule.MAX}))
+
+
 def test_a_cap_of_a_group_that_is_reached_has_to_be_raised(shop: Workshop) -> None:
     shop.agent("dear", cost_usd=0.5)
     group: JsonObject = {"mode": "parallel", "agents": ["dear", "dear"], "max_parallel": 1}

@@ -172,6 +172,13 @@ def test_a_group_that_is_resumed_counts_what_it_cost_before(shop: Workshop) -> N
     assert len(again.of(TurnStarted)) == 1
 
 
+def test_many_small_costs_that_make_up_a_cap_reach_it(shop: Workshop) -> None:
+    """Pain 24: eight times ten cents are eighty, also in floating point."""
+    shop.agent("dime", cost_usd=0.1)
+    run = shop.run({"preparation_agents": ["dime"] * 10, "budget": {"max_cost_usd": 0.8}})
+    assert len(run.of(TurnStarted)) == 8
+
+
 # --- a provider that is lost ----------------------------------------------------------------------------
 
 LOST: JsonObject = {"provider_wide": True, "error": "The usage limit is reached until 03:00."}
@@ -264,6 +271,22 @@ def test_without_a_window_a_lost_provider_ends_the_run_whatever_the_policy(shop:
     assert len(run.of(TurnStarted)) == 1
     again = resume(run.folder)
     assert again.reason == "completed"
+
+
+def test_without_a_window_a_lost_provider_lets_those_at_work_finish(shop: Workshop) -> None:
+    """Pains 15, 22: also where the group's policy is to abort."""
+    shop.agent("first", writes={"a": 1}, fail={**LOST, "first": 1})
+    open_gate = gated(shop, "slow")
+    group: JsonObject = {"mode": "parallel", "agents": ["first", "slow"], "max_parallel": 2}
+
+    def watch(_: Engine, event: Event) -> None:
+        if isinstance(event, TurnFinished):
+            open_gate()
+
+    plan = shop.plan({"preparation_agents": [group]})
+    run = run_plan(replace(plan, pause_on_provider_failure=False), watch)
+    assert run.reason == "agent_error:first"
+    assert run.turn("slow").status is TurnStatus.SUCCEEDED
 
 
 # --- silence ---------------------------------------------------------------------------------------------
