@@ -107,8 +107,8 @@ def apply_authority(parsed: ParsedUpdate, may_complete: bool, who: str) -> Parse
         "completion was ignored."
         if may_complete
         else (
-            f"{who} said that the work is complete. This was ignored: only agents with `can_complete: true`, or "
-            "with the role auditor, approver, finalizer or finalization, can complete a loop."
+            f"{who} said that the work is complete. This was ignored: only agents with `can_complete: true`, "
+            "or with the role auditor, approver, finalizer or finalization, can complete a loop."
         )
     )
     return replace(parsed, update=replace(parsed.update, is_complete=None), notes=(*parsed.notes, note))
