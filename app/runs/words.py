@@ -18,10 +18,15 @@ def tr(text: str) -> str:
 
 
 def moment_words(time: float | None) -> str:
-    """A point in time as the system writes it; empty where it is not known."""
+    """A point in time as the reader's locale writes it, in short; empty where it is not known."""
     if time is None:
         return ""
-    return QLocale().toString(QDateTime.fromSecsSinceEpoch(int(time)), QLocale.FormatType.ShortFormat)
+    moment = QDateTime.fromSecsSinceEpoch(int(time))
+    locale = QLocale()
+    if locale.language() == QLocale.Language.C:
+        # Nobody's own: it would write `29 11 2024`.
+        return moment.toString("yyyy-MM-dd HH:mm")
+    return locale.toString(moment, QLocale.FormatType.ShortFormat)
 
 
 def age_words(time: float | None, now: float) -> str:

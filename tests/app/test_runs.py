@@ -7,10 +7,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QLocale, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from pytestqt.qtbot import QtBot
@@ -21,7 +22,7 @@ from app.runs.run_list import AGE_ROLE, RunFilter, RunList
 from app.runs.run_reader import Reading, RunReader, read_entry, run_folders
 from app.runs.runs_page import RunsPage
 from app.runs.wishes import Limit, Wishes, ended_by, objection
-from app.runs.words import age_words, ending_words, fact_words
+from app.runs.words import age_words, ending_words, fact_words, moment_words
 from core.events import RunStatus
 from core.planning import RunOverrides
 from core.state import MergeRule
@@ -69,6 +70,28 @@ def entry(number: int = 1, reason: str = "stopped", **changes: object) -> RunEnt
 )
 def test_ages_are_told_in_the_largest_unit_that_says_enough(seconds: float, words: str) -> None:
     assert age_words(NOW - seconds, NOW) == words
+
+
+@pytest.fixture
+def locale() -> Iterator[Callable[[QLocale], None]]:
+    before = QLocale()
+    yield QLocale.setDefault
+    QLocale.setDefault(before)
+
+
+@pytest.mark.parametrize(
+    ("reader", "words"),
+    [
+        (QLocale(QLocale.Language.German, QLocale.Country.Germany), "29.11.24 17:06"),
+        (QLocale(QLocale.Language.English, QLocale.Country.UnitedKingdom), "29/11/2024 17:06"),
+        (QLocale.c(), "2024-11-29 17:06"),
+    ],
+)
+def test_moments_are_written_as_the_reader_writes_them(
+    locale: Callable[[QLocale], None], reader: QLocale, words: str
+) -> None:
+    locale(reader)
+    assert moment_words(datetime(2024, 11, 29, 17, 6).timestamp()) == words
 
 
 @pytest.mark.parametrize(
