@@ -86,7 +86,5 @@ def loss_words(code: int, trouble: str, alive: Sequence[int]) -> str:
         words += f"It reported: {trouble.strip().splitlines()[-1]}. "
     if alive:
         pids = ", ".join(str(pid) for pid in alive)
-        return (
-            f"{words}These processes may still be running: {pids}. End them before you resume the run."
-        )
+        return f"{words}These processes may still be running: {pids}. End them before you resume the run."
     return f"{words}Its agents were ended too. Resume the run: finished turns are kept."
