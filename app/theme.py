@@ -12,7 +12,7 @@ from enum import StrEnum
 from functools import lru_cache
 from importlib.resources import files
 
-from PySide6.QtCore import QByteArray, QEvent, QObject, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QByteArray, QEvent, QObject, QRect, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
     QColor,
     QFont,
@@ -238,19 +238,18 @@ def mono_font(zoom: int = 0) -> QFont:
     return result
 
 
-class _SvgIconEngine(QIconEngine):
+class SvgIconEngine(QIconEngine):
     """Paints a Lucide icon in a colour of the theme in force, sharp at any scale."""
 
-    def __init__(self, name: str, token: str | None) -> None:
+    def __init__(self, name: str, token: str) -> None:
         super().__init__()
         self._name = name
         self._token = token
 
-    def paint(self, painter: QPainter, rect: object, mode: QIcon.Mode, state: QIcon.State) -> None:
+    def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:
         del state
-        token = self._token or "text"
-        color = theme().color("disabled" if mode is QIcon.Mode.Disabled else token)
-        paint_icon(painter, self._name, QRectF(rect), color)  # type: ignore[call-overload]
+        color = theme().color("disabled" if mode is QIcon.Mode.Disabled else self._token)
+        paint_icon(painter, self._name, QRectF(rect), color)
 
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
         result = QPixmap(size)
@@ -261,7 +260,7 @@ class _SvgIconEngine(QIconEngine):
         return result
 
     def clone(self) -> QIconEngine:
-        return _SvgIconEngine(self._name, self._token)
+        return SvgIconEngine(self._name, self._token)
 
 
 @lru_cache(maxsize=256)
@@ -275,9 +274,9 @@ def paint_icon(painter: QPainter, name: str, rect: QRectF, color: QColor) -> Non
     _renderer(name, color.name()).render(painter, rect)
 
 
-def icon(name: str, token: str | None = None) -> QIcon:
-    """An icon that follows the theme. `token`: a colour of `Theme`; default the text colour."""
-    return QIcon(_SvgIconEngine(name, token))
+def icon(name: str, token: str = "text") -> QIcon:
+    """An icon that follows the theme. `token`: a colour of `Theme`."""
+    return QIcon(SvgIconEngine(name, token))
 
 
 def is_appearance_event(event: QEvent) -> bool:

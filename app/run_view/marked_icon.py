@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QIcon, QIconEngine, QPainter, QPen, QPixmap, QPolygonF
+from PySide6.QtCore import QPointF, QRect, QRectF
+from PySide6.QtGui import QIcon, QIconEngine, QPainter, QPen, QPolygonF
 
-from app.theme import paint_icon, theme
+from app.theme import SvgIconEngine, paint_icon, theme
 
 _SHARE = 0.6
 """The size of the mark, of the icon's."""
 
 
-class _MarkedIcon(QIconEngine):
+class _MarkedIcon(SvgIconEngine):
     """Paints an icon of the theme in its colour, and over its corner the triangle of warnings."""
-
-    def __init__(self, name: str, token: str) -> None:
-        super().__init__()
-        self._name = name
-        self._token = token
 
     def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:
         del mode, state
@@ -35,14 +30,6 @@ class _MarkedIcon(QIconEngine):
         painter.setPen(QPen(colors.color("surface"), 1.5))
         painter.setBrush(colors.color("other"))
         painter.drawPolygon(triangle)
-
-    def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
-        result = QPixmap(size)
-        result.fill(Qt.GlobalColor.transparent)
-        painter = QPainter(result)
-        self.paint(painter, result.rect(), mode, state)
-        painter.end()
-        return result
 
     def clone(self) -> QIconEngine:
         return _MarkedIcon(self._name, self._token)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.buttons import Button, ButtonLook
 from app.reading_text import ReadingText
+from app.run_view.bar_paint import paint_bar
 from app.run_view.silence import is_about_silence, is_settled, note_words
-from app.theme import paint_icon, theme
 from core.progress import Note, RunProgress
 
 _ICON = 16
@@ -121,10 +121,4 @@ class NotesBar(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
-        colors = theme()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.fillRect(self.rect(), colors.color("raised"))
-        painter.fillRect(0, 0, 3, self.height(), colors.color("other"))
-        painter.fillRect(0, self.height() - 1, self.width(), 1, colors.color("line"))
-        paint_icon(painter, "triangle-alert", QRectF(_LEFT, 10, _ICON, _ICON), colors.color("other"))
+        paint_bar(self, "triangle-alert", "other", QRectF(_LEFT, 10, _ICON, _ICON))

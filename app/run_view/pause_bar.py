@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, Qt, Signal, Slot
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from app.buttons import Button, ButtonLook
 from app.flow_layout import FlowLayout
 from app.labels import QuietLabel
 from app.reading_text import ReadingText
-from app.theme import font, paint_icon, theme
+from app.run_view.bar_paint import paint_bar
+from app.theme import font
 from core.progress import RunProgress
 from core.progress_words import quantity_words
 
@@ -101,13 +102,7 @@ class PauseBar(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
-        colors = theme()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.fillRect(self.rect(), colors.color("raised"))
-        painter.fillRect(0, 0, 3, self.height(), colors.color("failed"))
-        painter.fillRect(0, self.height() - 1, self.width(), 1, colors.color("line"))
-        paint_icon(painter, "circle-pause", QRectF(_LEFT, 10, _ICON, _ICON), colors.color("failed"))
+        paint_bar(self, "circle-pause", "failed", QRectF(_LEFT, 10, _ICON, _ICON))
 
 
 def _plain(label: QLabel) -> QLabel:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QRectF, Signal
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.buttons import Button, ButtonLook
 from app.flow_layout import FlowLayout
 from app.plain_text import plain_tool_tip
 from app.reading_text import ReadingText, harmless
-from app.theme import paint_icon, theme
+from app.run_view.bar_paint import paint_bar
 from core.engine import Answer
 from core.turn_progress import TurnProgress
 
@@ -49,13 +49,7 @@ class QuestionRow(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
-        colors = theme()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.fillRect(self.rect(), colors.color("raised"))
-        painter.fillRect(0, 0, 3, self.height(), colors.color("failed"))
-        painter.fillRect(0, self.height() - 1, self.width(), 1, colors.color("line"))
-        paint_icon(painter, "circle-alert", QRectF(12, 12, _ICON, _ICON), colors.color("failed"))
+        paint_bar(self, "circle-alert", "failed", QRectF(12, 12, _ICON, _ICON))
 
 
 class QuestionBar(QWidget):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QKeyEvent, QPaintEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.buttons import Button, ButtonLook
 from app.flow_layout import FlowLayout
 from app.reading_text import ReadingText
-from app.theme import paint_icon, theme
+from app.run_view.bar_paint import paint_bar
 from core.events import TurnStatus
 from core.progress import RunProgress
 from core.progress_words import cost_words
@@ -84,13 +84,7 @@ class RetryBar(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
-        colors = theme()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.fillRect(self.rect(), colors.color("raised"))
-        painter.fillRect(0, 0, 3, self.height(), colors.color("accent"))
-        painter.fillRect(0, self.height() - 1, self.width(), 1, colors.color("line"))
-        paint_icon(painter, "rotate-ccw", QRectF(12, 12, _ICON, _ICON), colors.color("accent"))
+        paint_bar(self, "rotate-ccw", "accent", QRectF(12, 12, _ICON, _ICON))
 
 
 class _EnterButton(Button):
