@@ -235,3 +235,19 @@ class Backend(Protocol):
 
     def reader(self, order: TurnOrder) -> OutputReader:
         """A new reader for one attempt."""
+
+
+class OutputTellsAll:
+    """What a backend says of a CLI that keeps nothing to itself: all there is to know it prints."""
+
+    def silence_reason(self, order: TurnOrder) -> str:
+        """Unknown: there is no log that would tell."""
+        return ""
+
+    def hidden_failure(self, order: TurnOrder) -> Failure | None:
+        """None: it reports its failures."""
+        return None
+
+    def untold_output(self, order: TurnOrder, reader: OutputReader) -> Sequence[OutputEvent]:
+        """Nothing: it is all in the output."""
+        return ()

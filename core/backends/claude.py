@@ -18,7 +18,7 @@ from core.backends.base import (
     Failure,
     NoiseSeen,
     OutputEvent,
-    OutputReader,
+    OutputTellsAll,
     ReasoningSaid,
     SessionOpened,
     StepFinished,
@@ -319,7 +319,7 @@ def _less(all_of_it: Usage, told: Usage) -> Usage:
     )
 
 
-class ClaudeBackend:
+class ClaudeBackend(OutputTellsAll):
     """Runs agents with `claude -p`."""
 
     name = "claude"
@@ -332,18 +332,6 @@ class ClaudeBackend:
     def check(self, orders: Sequence[TurnOrder]) -> list[Problem]:
         """Whether Claude Code is there, and whether the agents' `extra_args` can be used."""
         return CLI.check(orders)
-
-    def silence_reason(self, order: TurnOrder) -> str:
-        """Unknown: it tells in its output when it asks again."""
-        return ""
-
-    def hidden_failure(self, order: TurnOrder) -> Failure | None:
-        """None: it reports its failures."""
-        return None
-
-    def untold_output(self, order: TurnOrder, reader: OutputReader) -> Sequence[OutputEvent]:
-        """Nothing: its last line has the sum of everything."""
-        return ()
 
     def command(self, order: TurnOrder) -> Command:
         """`claude -p` with the prompt on standard input. Raises FileNotFoundError."""

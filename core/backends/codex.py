@@ -20,7 +20,7 @@ from core.backends.base import (
     Failure,
     NoiseSeen,
     OutputEvent,
-    OutputReader,
+    OutputTellsAll,
     ReasoningSaid,
     SessionOpened,
     StepFinished,
@@ -271,7 +271,7 @@ _TOOLS: dict[str, Callable[[JsonObject], ToolUsed]] = {
 }
 
 
-class CodexBackend:
+class CodexBackend(OutputTellsAll):
     """Runs agents with `codex exec`."""
 
     name = "codex"
@@ -287,18 +287,6 @@ class CodexBackend:
     def check(self, orders: Sequence[TurnOrder]) -> list[Problem]:
         """Whether Codex is there, and whether the agents' `extra_args` can be used."""
         return CLI.check(orders)
-
-    def silence_reason(self, order: TurnOrder) -> str:
-        """Unknown: it tells in its output when it asks again."""
-        return ""
-
-    def hidden_failure(self, order: TurnOrder) -> Failure | None:
-        """None: it reports its failures."""
-        return None
-
-    def untold_output(self, order: TurnOrder, reader: OutputReader) -> Sequence[OutputEvent]:
-        """Nothing: its last line has the sum of everything."""
-        return ()
 
     def command(self, order: TurnOrder) -> Command:
         """`codex exec` with the prompt on standard input. Raises FileNotFoundError."""

@@ -20,7 +20,7 @@ from core.backends.base import (
     Failure,
     NoiseSeen,
     OutputEvent,
-    OutputReader,
+    OutputTellsAll,
     TurnOrder,
     Verdict,
 )
@@ -187,7 +187,7 @@ def _failure(exit_code: int | None, signal: int | None, stderr_tail: str) -> Fai
     return Failure(f"The command failed with exit code {exit_code}.", stderr_tail)
 
 
-class CommandBackend:
+class CommandBackend(OutputTellsAll):
     """Runs the program that an agent's front matter names."""
 
     name = "command"
@@ -228,18 +228,6 @@ class CommandBackend:
                 file=order.agent.path,
             )
         return None
-
-    def silence_reason(self, order: TurnOrder) -> str:
-        """Unknown: where a program keeps its log is its own affair."""
-        return ""
-
-    def hidden_failure(self, order: TurnOrder) -> Failure | None:
-        """None: its exit code is all it tells."""
-        return None
-
-    def untold_output(self, order: TurnOrder, reader: OutputReader) -> Sequence[OutputEvent]:
-        """Nothing: it is all in the output."""
-        return ()
 
     def command(self, order: TurnOrder) -> Command:
         """The agent's command as it stands. Raises UserFileError when there is none that can be used."""

@@ -23,7 +23,7 @@ from core.backends.base import (
     Failure,
     NoiseSeen,
     OutputEvent,
-    OutputReader,
+    OutputTellsAll,
     ReasoningSaid,
     SessionOpened,
     StepFinished,
@@ -383,7 +383,7 @@ _READERS: Mapping[str, Callable[[JsonObject], OutputEvent]] = {
 # --- the backend --------------------------------------------------------------------------------------
 
 
-class DemoBackend:
+class DemoBackend(OutputTellsAll):
     """Runs the demo agent with OpenLoop's own Python."""
 
     name = "demo"
@@ -400,18 +400,6 @@ class DemoBackend:
         """Every wrong key or value under `demo:`, once for each agent."""
         agents = {(order.agent.path, order.agent.name): order.agent for order in orders}
         return [problem for agent in agents.values() for problem in _problems_of(agent)]
-
-    def silence_reason(self, order: TurnOrder) -> str:
-        """Unknown: the demo agent keeps no log."""
-        return ""
-
-    def hidden_failure(self, order: TurnOrder) -> Failure | None:
-        """None: it reports its failures."""
-        return None
-
-    def untold_output(self, order: TurnOrder, reader: OutputReader) -> Sequence[OutputEvent]:
-        """Nothing: it keeps nothing to itself."""
-        return ()
 
     def command(self, order: TurnOrder) -> Command:
         """The demo agent's process. Raises UserFileError when the `demo:` mapping is wrong."""

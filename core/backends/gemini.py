@@ -19,7 +19,7 @@ from core.backends.base import (
     Failure,
     NoiseSeen,
     OutputEvent,
-    OutputReader,
+    OutputTellsAll,
     SessionOpened,
     StepFinished,
     StepStarted,
@@ -214,7 +214,7 @@ def _usage(stats: JsonObject) -> Usage:
     return Usage(max(0, given - cached), answered, thoughts, cached)
 
 
-class GeminiBackend:
+class GeminiBackend(OutputTellsAll):
     """Runs agents with the Gemini CLI."""
 
     name = "gemini"
@@ -227,18 +227,6 @@ class GeminiBackend:
     def check(self, orders: Sequence[TurnOrder]) -> list[Problem]:
         """Whether the Gemini CLI is there, and whether the agents' `extra_args` can be used."""
         return CLI.check(orders)
-
-    def silence_reason(self, order: TurnOrder) -> str:
-        """Unknown: it keeps no log."""
-        return ""
-
-    def hidden_failure(self, order: TurnOrder) -> Failure | None:
-        """None: it reports its failures."""
-        return None
-
-    def untold_output(self, order: TurnOrder, reader: OutputReader) -> Sequence[OutputEvent]:
-        """Nothing: its last line has the sum of everything."""
-        return ()
 
     def command(self, order: TurnOrder) -> Command:
         """`gemini` with the prompt on standard input. Raises FileNotFoundError."""
