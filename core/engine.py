@@ -254,7 +254,7 @@ class Engine:
                 RunStatus.FAILED,
                 "agent_error:OpenLoop",
                 f"A file of the run could not be read or written ({error.strerror or error}: {where}). "
-                "Check the log folder and the room on the disk, then run again.",
+                "Check the log folder and the room on the disk, then resume the run.",
             )
         except Exception as error:  # noqa: BLE001 - the last place that can end everything and say so
             kept = context.record.write_failure(error)

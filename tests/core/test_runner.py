@@ -486,7 +486,7 @@ def test_when_the_supervisor_is_killed_nobody_lives_on_and_waiters_are_told(
             with pytest.raises(SupervisorLost, match=r"ended unexpectedly \(by signal 9\)"):
                 process.wait(DEADLINE)
         assert alive(everybody) == set()
-    with pytest.raises(SupervisorLost, match="Start the run again"):
+    with pytest.raises(SupervisorLost, match="Resume the run"):
         supervisor.launch(bench.python(""))
     with pytest.raises(SupervisorLost):
         supervisor.stop_all(0.0)
