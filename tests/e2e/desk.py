@@ -34,6 +34,7 @@ from app.builder.mime import AGENTS_MIME
 from app.document import WorkflowDocument
 from app.main_window import MainWindow
 from app.notice_bar import NoticeBar
+from app.reading_text import ReadingText
 from app.run_controller import RunController
 from app.run_view.log_view import LogView
 from app.run_view.run_view import RunView
@@ -423,8 +424,9 @@ class Desk:
 
 
 def texts_in(widget: QWidget) -> list[str]:
-    """Everything that labels and buttons of a widget say."""
+    """Everything that labels, texts and buttons of a widget say."""
     found = [label.text() for label in widget.findChildren(QLabel) if label.isVisibleTo(widget)]
+    found += [text.text() for text in widget.findChildren(ReadingText) if text.isVisibleTo(widget)]
     found += [button.text() for button in widget.findChildren(QAbstractButton) if button.isVisibleTo(widget)]
     return found
 

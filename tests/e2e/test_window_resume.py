@@ -156,8 +156,9 @@ def test_a_run_of_another_workflow_is_resumed_with_its_past_and_the_open_one_sta
     assert (second.workflow, second.obstacle) == ("second", "It is complete.")
     desk.project.open_gate("slow")
     QTest.keyClick(page.field, Qt.Key.Key_Return)
-    assert page.detail.form.resume_button.hasFocus()
-    QTest.keyClick(page.detail.form.resume_button, Qt.Key.Key_Space)
+    field = page.detail.form.shown_fields()[0]
+    assert field.hasFocus()
+    QTest.keyClick(field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     desk.until(lambda: len(runs(desk)) == 3, "it never went on")
     desk.until_ended()
     assert desk.window.right.side is Side.RUN
