@@ -142,7 +142,8 @@ def cut_off_runs() -> list[Path]:
                 if not is_held(folder):
                     mark.unlink(missing_ok=True)
             elif not is_held(folder):
-                if _has_ended(folder):
+                never_began = (folder / JOURNAL_NAME).stat().st_size == 0
+                if never_began or _has_ended(folder):
                     mark.unlink(missing_ok=True)
                 else:
                     found.append((marked, folder))

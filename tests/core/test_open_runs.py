@@ -301,3 +301,11 @@ def test_a_state_folder_that_cannot_be_written_is_told_and_holds_no_runs(
     with pytest.raises(OSError, match="state"):
         mark_open("run-1", folder)
     assert cut_off_runs() == []
+
+
+def test_a_run_that_was_killed_before_its_first_event_is_not_offered(tmp_path: Path) -> None:
+    folder = tmp_path / "20260101-000000-abcdef"
+    folder.mkdir()
+    (folder / JOURNAL_NAME).touch()
+    mark_open(folder.name, folder)
+    assert cut_off_runs() == []
