@@ -19,6 +19,8 @@ from core.check import check_path
 from core.engine import Engine, RunRefused
 from core.events import Event, RunFinished, RunStatus, StopKind
 from core.executor import ThreadExecutor
+from core.open_runs import cut_off_runs
+from core.orphans import find_orphans, orphan_words
 from core.plan import RunPlan
 from core.planning import RunOverrides
 from core.preparing import PreparedRun, prepare_run
@@ -67,7 +69,23 @@ def run_headless(
         errors_known = any(problem.severity is Severity.ERROR for problem in known)
         return refuse(known if errors_known else [*known, *error.problems])
     warn((*file.warnings, *prepared.warnings))
+    _tell_orphans()
     return go(prepared, None, trust=trust, as_json=as_json)
+
+
+def _tell_orphans() -> None:
+    """Say what is alive of runs that were cut off: it may be changing the files that this run works on."""
+    for folder in cut_off_runs():
+        orphans = find_orphans(folder)
+        for line in orphan_words(orphans).splitlines()[:-1]:
+            sys.stderr.write(f"{one_line(line)}\n")
+        if orphans:
+            sys.stderr.write(f"  To end it: openloop resume --end-orphans {one_line(quoted(folder))}\n")
+
+
+def quoted(folder: Path) -> str:
+    """A folder as it is typed in a shell."""
+    return shlex.quote(str(folder)) if sys.platform != "win32" else f'"{folder}"'
 
 
 def go(prepared: PreparedRun, recorded: RecordedRun | None, *, trust: bool, as_json: bool) -> int:
@@ -164,8 +182,7 @@ def resume_words(folder: Path, finished: RunFinished) -> str:
         "timeout": " --agent-timeout S",
         "group_timeout": " --group-timeout S",
     }.get(kind, "")
-    named = shlex.quote(str(folder)) if sys.platform != "win32" else f'"{folder}"'
-    return f"What is finished is kept. To go on: openloop resume{option} {named}"
+    return f"What is finished is kept. To go on: openloop resume{option} {quoted(folder)}"
 
 
 def _exit_code(finished: RunFinished, interrupted: bool) -> int:

@@ -13,6 +13,7 @@ import pytest
 
 from core.events import AttemptStarted, RunFinished, RunStarted, TurnStarted
 from core.journal import JOURNAL_NAME, read_journal
+from core.open_runs import mark_open
 from tests.app.cli_support import events_of, openloop, running, until
 from tests.core.run_support import Workshop, alive_agents
 
@@ -172,6 +173,10 @@ def test_what_outlived_openloop_is_told_and_ended_only_when_allowed(shop: Worksh
         )
         with (folder / JOURNAL_NAME).open("ab") as journal:
             journal.write(orjson.dumps(event) + b"\n")
+        mark_open(folder.name, folder)
+        shop.agent("other")
+        told = openloop("run", shop.file({"preparation_agents": ["other"]}), cwd=shop.folder)
+        assert f"process {left.pid}" in told.stderr
         refused = openloop("resume", folder, cwd=shop.folder)
         assert refused.returncode == 2
         assert f"process {left.pid}" in refused.stderr
