@@ -329,6 +329,8 @@ class TurnLoop:
         )
 
         def record() -> None:
+            if isinstance(outcome, NoState):
+                turn.note(outcome.problem.message, Kind.WARNING)
             if result.message:
                 kind = Kind.ERROR if result.status is TurnStatus.FAILED else Kind.WARNING
                 turn.note(result.message, kind)
@@ -351,7 +353,9 @@ class TurnLoop:
         words = missing_state_words(ref.label, outcome)
         policy = self.context.plan.on_missing_state
         if answer is Answer.CONTINUE or (answer is None and policy == "continue"):
-            return TurnResult(ref, TurnStatus.SUCCEEDED, StateUpdate(), words + " The run went on."), ""
+            return TurnResult(
+                ref, TurnStatus.SUCCEEDED, StateUpdate(), words + " The run went on."
+            ), outcome.problem.message
         if self.context.stop is not None:
             return self._stopped(StopCause.RUN), ""
         reason = f"missing_state:{ref.label}"

@@ -348,3 +348,11 @@ def test_an_example_before_a_broken_update_does_not_complete_the_loop(shop: Work
     run = shop.run({"loop_agents": ["judge"], "max_loops": 1})
     assert run.reason == "max_loops_reached"
     assert any("completion was ignored" in note.message for note in run.of(Noted))
+
+
+def test_why_an_answer_had_no_update_is_in_journal_and_log(shop: Workshop) -> None:
+    shop.command("nan", "echo", '<state_update>{"payload": {"k": NaN}}</state_update>')
+    run = shop.run({"preparation_agents": ["nan"], "on_missing_state": "continue"})
+    detail = run.turn("nan").detail
+    assert "NaN" in detail
+    assert detail in (run.turn_folder("nan") / "transcript.log").read_text(encoding="utf-8")
