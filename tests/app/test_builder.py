@@ -470,7 +470,7 @@ def test_space_disables_and_f2_renames_a_group(builder: Builder) -> None:
     assert found is not None
     assert found[2].settings.name == "Review"
     header = str(builder.model.index_of(builder.group("vera")).data())
-    assert header.startswith("∥ Parallel · Review · 3 agents")
+    assert header.startswith("∥ Parallel · abort on error · Review · 3 agents")
 
 
 def test_what_an_edit_added_is_selected_and_after_a_removal_the_neighbour(builder: Builder) -> None:
