@@ -499,9 +499,7 @@ def test_headers_say_the_policy_in_words(builder: Builder) -> None:
     assert header("vera") == "∥ Parallel · abort on error · 3 agents, up to 4 at once"
     assert header("amala") == "In sequence"
     builder.document.update_group(builder.group("vera"), "x", on_parallel_error="continue", timeout=600.0)
-    assert header("vera") == (
-        "∥ Parallel · continue on error · 3 agents, up to 4 at once · at most 10 min"
-    )
+    assert header("vera") == ("∥ Parallel · continue on error · 3 agents, up to 4 at once · at most 10 min")
     long = "the reviewers of everything that was written since the last release"
     builder.document.update_group(builder.group("vera"), "x", name=long)
     assert header("vera").startswith("∥ Parallel · continue on error · the reviewers"), "cut off at its end"
