@@ -173,7 +173,9 @@ class ParallelGroup:
                 context.again.pop(loop.ref.turn, None)
         if error is not None:
             raise error
-        return [task.result() for task in tasks], next(iter(failures.values()), None)
+        # Who failed is to blame, not who was stopped because of it, whichever was noted first.
+        culprits = [each for each in failures.values() if each.status is TurnStatus.FAILED]
+        return [task.result() for task in tasks], next(iter([*culprits, *failures.values()]), None)
 
     def _end_if_needed(
         self,

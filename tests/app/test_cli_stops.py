@@ -133,11 +133,11 @@ def test_a_killed_run_leaves_no_process_and_a_journal_that_can_be_read(hanging: 
 
 
 @pytest.mark.parametrize("words", [[], ["--json"]], ids=["plain", "json"])
-def test_a_reader_that_goes_away_ends_the_run_without_a_traceback(
-    words: list[str], hanging: Path, shop: Workshop
-) -> None:
-    """`openloop run … | head -1`."""
-    with running("run", hanging, *words, cwd=shop.folder) as process:
+def test_a_reader_that_goes_away_ends_the_run_without_a_traceback(words: list[str], shop: Workshop) -> None:
+    """`openloop run … | head -1`: at the next line that nobody reads. The run has lines without end."""
+    shop.agent("chatty", leave_child={"kind": "double_fork", "ignore_sigterm": True})
+    path = shop.file({"loop_agents": ["chatty"], "max_loops": 10_000})
+    with running("run", path, *words, cwd=shop.folder) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.readline()
