@@ -39,8 +39,9 @@ from core.version import own_version
 
 
 def new_run_id(now: float) -> str:
-    """A name for a run folder that sorts by time and is never used twice."""
-    return time.strftime("%Y%m%d-%H%M%S", time.localtime(now)) + f"-{uuid.uuid4().hex[:6]}"
+    """A name for a run folder that sorts by time, also within a second, and is not used twice."""
+    moment = int(now % 1 * 0x10000)
+    return time.strftime("%Y%m%d-%H%M%S", time.localtime(now)) + f"-{moment:04x}{uuid.uuid4().hex[:4]}"
 
 
 @dataclass

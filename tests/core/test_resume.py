@@ -29,6 +29,7 @@ from core.planning import RunOverrides
 from core.problems import UserFileError
 from core.recorded_run import RunUnreadable, list_runs, read_run
 from core.resuming import prepare_resume
+from core.run_record import new_run_id
 from core.state import MergeRule
 from tests.core.run_support import FinishedRun, Workshop, resume, run_plan
 
@@ -516,3 +517,10 @@ def test_stop_now_ends_the_init_script(shop: Workshop) -> None:
     )
     assert run.reason == "stopped"
     assert run.of(TurnStarted) == []
+
+
+def test_names_of_runs_sort_by_time_also_within_a_second() -> None:
+    moments = [1_800_000_000 + number / 1000 for number in range(1000)]
+    names = [new_run_id(moment) for moment in moments]
+    assert names == sorted(names)
+    assert len({new_run_id(moments[0]) for _ in range(20)}) > 1
