@@ -129,7 +129,8 @@ class Engine:
         live = context.live.get(turn)
         again = context.again.pop(turn, None)
         if live is not None:
-            live.retry()
+            if not live.ends:
+                live.retry()
         elif again is not None:
             again()
 
@@ -138,7 +139,8 @@ class Engine:
         context = self._context
         if context is None or self._decided or context.stop is not None or context.ends is not None:
             return False
-        return turn in context.live or turn in context.again
+        live = context.live.get(turn)
+        return not live.ends if live is not None else turn in context.again
 
     def proceed(self) -> None:
         """Go on with a run that paused itself."""

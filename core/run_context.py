@@ -92,6 +92,8 @@ class LiveTurn:
     hurry: asyncio.Event | None = None
     """While it waits before its next attempt: set to end that."""
     answer: asyncio.Future[Answer] | None = None
+    ends: bool = False
+    """Its end is being written: nothing can be done with it any more."""
 
     def stop(self, cause: StopCause) -> None:
         """End it, whatever it is doing."""

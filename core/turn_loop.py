@@ -312,6 +312,9 @@ class TurnLoop:
             live.answer = None
 
     async def _end(self, turn: Turn, outcome: Outcome, answer: Answer | None) -> TurnResult:
+        live = self.context.live.get(self.ref.turn)
+        if live is not None:
+            live.ends = True
         result, detail = self._result(outcome, answer)
         if result.status is TurnStatus.FAILED:
             result = replace(result, message=result.message + folder_trouble(turn.order.turn_folder))

@@ -20,8 +20,12 @@ PATIENCE = 30.0
 GATED = "until [ -e go ]; do sleep 0.02; done; echo '<state_update>{}</state_update>'"
 
 
+_NOT_FOR_IT = ("DISPLAY", "WAYLAND_DISPLAY", "COLUMNS", "LINES")
+"""A display is for who asks for one, and a terminal has the size that it says."""
+
+
 def environment(**more: str) -> dict[str, str]:
-    env = {key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY")}
+    env = {key: value for key, value in os.environ.items() if key not in _NOT_FOR_IT}
     return {**env, "OPENLOOP_DEMO_SPEED": "0", **more}
 
 
