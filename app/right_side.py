@@ -1,7 +1,8 @@
-"""The right of the window: the settings, a run, or all runs. What is not needed yet is built later."""
+"""The right of the window: the settings, a run, all runs, or an agent. What is not needed yet is built later."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
@@ -37,6 +38,8 @@ class RightSide(QStackedWidget):
         self._store = store
         self._view: RunView | None = None
         self._runs: RunsPage | None = None
+        self._builders: dict[Side, Callable[[], QWidget]] = {}
+        self._provided: dict[Side, QWidget] = {}
         self._zoom = store.log_zoom
         self._log_focused = False
         self.addWidget(settings)
@@ -82,12 +85,30 @@ class RightSide(QStackedWidget):
         """Whether the runs were looked at."""
         return self._runs is not None
 
+    def provide(self, side: Side, build: Callable[[], QWidget]) -> None:
+        """Say what makes the page of a side; it is made when the side is first wanted."""
+        self._builders[side] = build
+
+    def page(self, side: Side) -> QWidget:
+        """The page of a side that was provided; it is made now where it is not there yet.
+
+        Raises KeyError for a side that nobody provided.
+        """
+        if side not in self._provided:
+            page = self._builders[side]()
+            self._provided[side] = page
+            self.addWidget(page)
+        return self._provided[side]
+
     @property
     def side(self) -> Side:
         """What is shown."""
         shown = self.currentWidget()
         if shown is self._settings:
             return Side.SETTINGS
+        known = next((side for side, page in self._provided.items() if page is shown), None)
+        if known is not None:
+            return known
         return Side.RUN if shown is self._view else Side.RUNS
 
     @property
@@ -101,6 +122,8 @@ class RightSide(QStackedWidget):
         shown: QWidget = self._settings
         if side is Side.RUN and self._view is not None:
             shown = self._view
+        elif side in self._builders:
+            shown = self.page(side)
         elif side is Side.RUNS:
             shown = self.runs_page
         self.setCurrentWidget(shown)

@@ -13,3 +13,5 @@ class Side(IntEnum):
     """The present or last run."""
     RUNS = 2
     """All runs that are recorded."""
+    AGENT = 3
+    """The file of one agent, in its editor."""
