@@ -48,6 +48,7 @@ from core.progress import RunProgress
 from core.state import PHASES
 
 if TYPE_CHECKING:
+    from app.command_palette import CommandPalette
     from app.run_controller import RunController
     from app.run_view.run_view import RunView
 
@@ -72,6 +73,7 @@ class MainWindow(FileDropWindow):
         self.document = document
         self._store = store if store is not None else SettingsStore()
         self._appearance = appearance
+        self._command_palette: CommandPalette | None = None
 
         self.actions_of_window = WindowActions(self)
         self.notices = NoticeArea(self)
@@ -200,6 +202,7 @@ class MainWindow(FileDropWindow):
         actions.schemes.triggered.connect(self._choose_scheme)
         actions.check_computer.triggered.connect(self.doctor.open)
         actions.about.triggered.connect(self._about)
+        actions.palette.triggered.connect(self._search_actions)
 
     def _restore(self) -> None:
         store = self._store
@@ -366,6 +369,15 @@ class MainWindow(FileDropWindow):
     @Slot()
     def _about(self) -> None:
         show_about(self)
+
+    @Slot()
+    def _search_actions(self) -> None:
+        if self._command_palette is None:
+            # Not needed for the first paint of the window.
+            from app.command_palette import CommandPalette
+
+            self._command_palette = CommandPalette(self)
+        self._command_palette.open()
 
     # --- files -----------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""The right of the window: the settings, a run, all runs, or an agent. What is not needed yet is built later."""
+"""The right of the window: settings, a run, all runs, or an agent. What is not needed yet is built later."""
 
 from __future__ import annotations
 

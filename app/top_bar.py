@@ -1,16 +1,27 @@
-"""The one toolbar: the file, Run and Stop, and what the right side shows."""
+"""The one toolbar: the file, Run and Stop, the search for actions, and what the right side shows."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtCore import QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import (
+    QAction,
+    QColor,
+    QFontMetrics,
+    QKeySequence,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QMenu, QWidget
 
 from app.buttons import Button, ButtonLook
 from app.labels import ElidedLabel
 from app.side import Side
-from app.theme import theme
+from app.theme import paint_icon, theme
 from app.window_actions import WindowActions
+
+_GAP = 28
+"""Pixels between the words of the search and its keys."""
 
 
 class TopBar(QWidget):
@@ -33,7 +44,8 @@ class TopBar(QWidget):
         self.settings_button = Button(self.tr("Settings"), ButtonLook.FLAT, "settings", self)
         self.settings_button.setToolTip(self.tr("Settings of the workflow and the selection (Ctrl+1)"))
         self.run_side_button = Button(self.tr("Last run"), ButtonLook.FLAT, "rows-3", self)
-        self.runs_button = Button(self.tr("Runs"), ButtonLook.FLAT, "history", self)
+        self.search_button = SearchButton(actions.palette, self)
+        self.runs_button = Button(self.tr("History"), ButtonLook.FLAT, "history", self)
         self.runs_button.setToolTip(self.tr("All runs of this work folder (Ctrl+3)"))
         self._running = self._paused = False
         self._side = Side.SETTINGS
@@ -57,6 +69,7 @@ class TopBar(QWidget):
         layout.addWidget(self.stop_button)
         layout.addWidget(self.resume_button)
         layout.addStretch(1)
+        layout.addWidget(self.search_button)
         layout.addWidget(self.settings_button)
         layout.addWidget(self.run_side_button)
         layout.addWidget(self.runs_button)
@@ -104,8 +117,25 @@ class TopBar(QWidget):
     def show_side(self, side: Side) -> None:
         """What the right side shows at present."""
         self._side = side
-        self.side_buttons[side].setChecked(True)
+        shown = self.side_buttons.get(side)
+        # A side without a button of its own (an agent's editor): none is pressed.
+        self.sides.setExclusive(shown is not None)
+        for button in self.side_buttons.values():
+            button.setChecked(button is shown)
         self._show_looks()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """The search shows its words only where there is room for them beside everything else."""
+        layout = self.layout()
+        if layout is None:
+            return
+        self.search_button.set_compact(False)
+        layout.invalidate()
+        self.search_button.set_compact(layout.sizeHint().width() > self.width())
 
     @Slot(int)
     def _chosen(self, number: int) -> None:
@@ -116,3 +146,44 @@ class TopBar(QWidget):
         painter = QPainter(self)
         painter.fillRect(self.rect(), theme().color("surface"))
         painter.fillRect(0, self.height() - 1, self.width(), 1, theme().color("line"))
+
+
+class SearchButton(Button):
+    """Looks like a field and opens the search for actions; a sign alone where there is little room."""
+
+    def __init__(self, action: QAction, parent: QWidget) -> None:
+        super().__init__("", ButtonLook.OUTLINED, "search", parent)
+        self._words = self.tr("Search actions…")
+        self._keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+        self._compact = True
+        self.follow_action(action)
+        self.setAccessibleName(self._words)
+
+    def set_compact(self, compact: bool) -> None:
+        """Without words, or with them."""
+        if compact != self._compact:
+            self._compact = compact
+            self.setText("" if compact else self._words)
+            self.updateGeometry()
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        size = super().sizeHint()
+        if not self._compact:
+            size.setWidth(size.width() + QFontMetrics(self.font()).horizontalAdvance(self._keys) + _GAP)
+        return size
+
+    def _paint_content(self, painter: QPainter, color: QColor) -> None:
+        if self._compact:
+            super()._paint_content(painter, color)
+            return
+        quiet = theme().color("quiet")
+        painter.save()
+        painter.setFont(self.font())
+        painter.setPen(quiet)
+        right = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
+        painter.drawText(self.rect().adjusted(0, 0, -10, 0), right, self._keys)
+        painter.restore()
+        paint_icon(painter, "search", QRectF(10, self.height() / 2 - 7, 14, 14), quiet)
+        painter.setFont(self.font())
+        painter.setPen(quiet)
+        painter.drawText(self.rect().adjusted(30, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, self._words)

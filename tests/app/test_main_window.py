@@ -16,11 +16,13 @@ from pytestqt.qtbot import QtBot
 
 import resources
 from app.buttons import ButtonLook
+from app.command_palette import CommandPalette
 from app.document import NewStep, WorkflowDocument
 from app.file_actions import DISK, FILE, WARNINGS
 from app.main_window import MainWindow
 from app.run_notices import RUN
 from app.settings_store import SettingsStore
+from app.side import Side
 from app.theme import Appearance, Scheme, theme
 from core.agent import AgentLibrary
 from core.config import WorkflowFile
@@ -799,3 +801,14 @@ def test_nothing_is_cut_off_at_usual_sizes(opened: Opened, size: tuple[int, int]
             corner = button.mapTo(window, button.rect().bottomRight())
             assert window.rect().contains(corner), button.text() or button.accessibleName()
             assert button.width() >= button.sizeHint().width(), button.text()
+
+
+def test_all_actions_are_found_by_their_names(opened: Opened) -> None:
+    keys = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    QTest.keyClick(opened.window, Qt.Key.Key_P, keys)
+    (palette,) = opened.window.findChildren(CommandPalette)
+    assert palette.isVisible()
+    QTest.keyClicks(palette.field, "history")
+    QTest.keyClick(palette.field, Qt.Key.Key_Return)
+    assert not palette.isVisible()
+    assert opened.window.right.side is Side.RUNS

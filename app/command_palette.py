@@ -1,0 +1,318 @@
+"""Every action of the window by name: type a part of it, Enter does it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QEvent,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QPoint,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    Signal,
+    Slot,
+)
+from PySide6.QtGui import QAction, QFontMetrics, QIcon, QKeyEvent, QKeySequence, QPainter, QPalette
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFrame,
+    QLabel,
+    QListView,
+    QMainWindow,
+    QMenu,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+)
+
+from app.fields import FIELD_HEIGHT, OutlinedField
+from app.plain_text import plain_tool_tip
+from app.scroll_bar import use_thin_scroll_bars
+from app.theme import TextSize, font, theme
+
+Index = QModelIndex | QPersistentModelIndex
+COMMAND_ROLE = Qt.ItemDataRole.UserRole + 1
+_NO_INDEX = QModelIndex()
+_WIDTH, _ROWS = 560, 12
+_MARGIN, _ICON = 12, 16
+_LONGEST = 60
+"""Average characters that a row has room for, at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """An action as the palette shows it. `place`: the menus that lead to it."""
+
+    action: QAction
+    name: str
+    place: str
+
+    @property
+    def keys(self) -> str:
+        """Its shortcut as this system writes it; empty: none."""
+        return self.action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+
+
+def commands_of(window: QMainWindow) -> list[Command]:
+    """All actions in the menus of a window, in their order."""
+    return list(_commands_in(window.menuBar().actions(), ()))
+
+
+def _commands_in(actions: Iterable[QAction], path: tuple[str, ...]) -> Iterator[Command]:
+    for action in actions:
+        name = plain_name_of(action)
+        menu = action.menu()
+        if isinstance(menu, QMenu):
+            # A menu may fill itself only when it opens.
+            menu.aboutToShow.emit()
+            yield from _commands_in(menu.actions(), (*path, name))
+        elif name and action.isVisible() and not action.isSeparator():
+            yield Command(action, name, " › ".join(path))
+
+
+def plain_name_of(action: QAction) -> str:
+    """An action's text without the marks of mnemonics."""
+    return action.text().replace("&&", "\0").replace("&", "").replace("\0", "&")
+
+
+def rank(command: Command, words: Iterable[str]) -> int | None:
+    """How well a command fits (0: best); None: a word of the search is neither in its name nor its place."""
+    worst = 0
+    name, place = command.name.casefold(), command.place.casefold()
+    for word in words:
+        if name.startswith(word):
+            fit = 0
+        elif f" {word}" in name:
+            fit = 1
+        elif word in name:
+            fit = 2
+        elif word in place:
+            fit = 3
+        else:
+            return None
+        worst = max(worst, fit)
+    return worst
+
+
+class CommandList(QAbstractListModel):
+    """The commands that fit a search: what can be done first, then by fit; what was done lately leads."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._all: list[Command] = []
+        self._shown: list[Command] = []
+        self._latest: list[str] = []
+
+    def fill(self, commands: list[Command]) -> None:
+        """Offer these."""
+        self._all = commands
+        self.search("")
+
+    def remember(self, command: Command) -> None:
+        """It was just done."""
+        known = [name for name in self._latest if name != command.name]
+        self._latest = [command.name, *known][:_ROWS]
+
+    def search(self, text: str) -> None:
+        """Show what fits."""
+        words = text.casefold().split()
+        found: list[tuple[tuple[bool, int, int, int], Command]] = []
+        for number, command in enumerate(self._all):
+            fit = rank(command, words)
+            if fit is not None:
+                lately = (
+                    self._latest.index(command.name) if command.name in self._latest else len(self._latest)
+                )
+                found.append(((not command.action.isEnabled(), fit, lately, number), command))
+        self.beginResetModel()
+        self._shown = [command for _, command in sorted(found, key=lambda pair: pair[0])]
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = _NO_INDEX) -> int:  # noqa: N802
+        return 0 if parent.isValid() else len(self._shown)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        if not index.isValid():
+            return None
+        command = self._shown[index.row()]
+        match role:
+            case Qt.ItemDataRole.DisplayRole:
+                return command.name
+            case Qt.ItemDataRole.AccessibleTextRole:
+                return self._spoken(command)
+            case Qt.ItemDataRole.ToolTipRole:
+                return plain_tool_tip(command.action.toolTip())
+            case _ if role == COMMAND_ROLE:
+                return command
+        return None
+
+    def _spoken(self, command: Command) -> str:
+        state = "" if command.action.isEnabled() else self.tr("not possible now")
+        checked = self.tr("on") if command.action.isChecked() else ""
+        return ", ".join(part for part in (command.name, command.place, command.keys, checked, state) if part)
+
+
+class _CommandDelegate(QStyledItemDelegate):
+    """Icon, name, where its menu is, and its keys at the right."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: N802
+        del option, index
+        return QSize(100, QFontMetrics(font()).height() + 12)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        command = index.data(COMMAND_ROLE)
+        if not isinstance(command, Command):
+            return
+        colors = theme()
+        painter.save()
+        box: QRect = option.rect
+        enabled = command.action.isEnabled()
+        if option.state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(box, colors.color("accent_soft"))
+            painter.fillRect(box.left(), box.top(), 3, box.height(), colors.color("accent"))
+        elif option.state & QStyle.StateFlag.State_MouseOver and enabled:
+            painter.fillRect(box, colors.color("raised"))
+        self._paint_icon(painter, box, command.action)
+        painter.setFont(font())
+        metrics = QFontMetrics(font())
+        right = box.right() - _MARGIN
+        keys_width = metrics.horizontalAdvance(command.keys)
+        middle = Qt.AlignmentFlag.AlignVCenter
+        painter.setPen(colors.color("quiet" if enabled else "disabled"))
+        painter.drawText(box.adjusted(0, 0, -_MARGIN, 0), middle | Qt.AlignmentFlag.AlignRight, command.keys)
+        left = box.left() + _MARGIN + _ICON + 8
+        room = right - left - (keys_width + 16 if keys_width else 0)
+        painter.setPen(colors.color("text" if enabled else "disabled"))
+        name = metrics.elidedText(command.name, Qt.TextElideMode.ElideRight, room)
+        painter.drawText(QRect(left, box.top(), room, box.height()), middle, name)
+        used = metrics.horizontalAdvance(name) + 12
+        if room - used > 40:
+            painter.setFont(font(TextSize.SMALL))
+            painter.setPen(colors.color("quiet" if enabled else "disabled"))
+            place = QFontMetrics(font(TextSize.SMALL)).elidedText(
+                command.place, Qt.TextElideMode.ElideRight, room - used
+            )
+            painter.drawText(QRect(left + used, box.top(), room - used, box.height()), middle, place)
+        painter.restore()
+
+    def _paint_icon(self, painter: QPainter, box: QRect, action: QAction) -> None:
+        place = QRectF(box.left() + _MARGIN, box.center().y() - _ICON / 2 + 1, _ICON, _ICON).toRect()
+        if action.isCheckable() and action.isChecked():
+            painter.setPen(theme().color("accent"))
+            painter.setFont(font(bold=True))
+            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, "✓")
+            return
+        mode = QIcon.Mode.Normal if action.isEnabled() else QIcon.Mode.Disabled
+        action.icon().paint(painter, place, mode=mode)
+
+
+class CommandPalette(QFrame):
+    """A popup over the top of the window."""
+
+    done = Signal(str)
+    """An action was done; its name."""
+
+    def __init__(self, window: QMainWindow) -> None:
+        super().__init__(window, Qt.WindowType.Popup)
+        self._window = window
+        self.setFrameShape(QFrame.Shape.Box)
+        self.setForegroundRole(QPalette.ColorRole.Mid)
+        self.setBackgroundRole(QPalette.ColorRole.Base)
+        self.setAutoFillBackground(True)
+        self.setAccessibleName(self.tr("All actions"))
+        self.commands = CommandList(self)
+        self.field = OutlinedField(self)
+        self.field.setPlaceholderText(self.tr("Search actions, such as “parallel” or “dark”"))
+        self.field.setAccessibleName(self.tr("Search actions"))
+        self.field.setMinimumHeight(FIELD_HEIGHT)
+        self.field.setClearButtonEnabled(True)
+        self.field.textChanged.connect(self._search)
+        self.field.installEventFilter(self)
+        self.list = QListView(self)
+        use_thin_scroll_bars(self.list)
+        self.list.setFrameShape(QFrame.Shape.NoFrame)
+        self.list.setModel(self.commands)
+        self.list.setItemDelegate(_CommandDelegate(self.list))
+        self.list.setUniformItemSizes(True)
+        self.list.setMouseTracking(True)
+        self.list.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.list.setAccessibleName(self.tr("Actions"))
+        self.list.clicked.connect(self._do)
+        self.nothing = QLabel(self.tr("No action has these words in its name."), self)
+        self.nothing.setFont(font())
+        self.nothing.setWordWrap(True)
+        self.nothing.setMargin(_MARGIN)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(8, 8, 8, 8)
+        layout.setSpacing(8)
+        layout.addWidget(self.field)
+        layout.addWidget(self.nothing)
+        layout.addWidget(self.list, 1)
+        self.nothing.hide()
+
+    @Slot()
+    def open(self) -> None:
+        """Show what can be done now, and take what is typed."""
+        self.commands.fill(commands_of(self._window))
+        self.field.clear()
+        wanted = max(_WIDTH, QFontMetrics(font()).averageCharWidth() * _LONGEST)
+        width = min(wanted, self._window.width() - 32)
+        self.setFixedWidth(width)
+        corner = QPoint((self._window.width() - self.width()) // 2, 56)
+        self.move(self._window.mapToGlobal(corner))
+        self._search("")
+        self.show()
+        self.field.setFocus(Qt.FocusReason.PopupFocusReason)
+
+    @Slot(str)
+    def _search(self, text: str) -> None:
+        self.commands.search(text)
+        self.list.setCurrentIndex(self.commands.index(0, 0))
+        self.list.scrollToTop()
+        count = self.commands.rowCount()
+        self.nothing.setVisible(not count)
+        self.list.setVisible(bool(count))
+        height = self.list.sizeHintForRow(0) * min(count, _ROWS)
+        self.list.setFixedHeight(max(0, min(height, self._window.height() - 160)))
+        self.adjustSize()
+
+    @Slot(QModelIndex)
+    def _do(self, index: QModelIndex) -> None:
+        command = index.data(COMMAND_ROLE) if index.isValid() else None
+        if not isinstance(command, Command) or not command.action.isEnabled():
+            return
+        self.hide()
+        self.commands.remember(command)
+        command.action.trigger()
+        self.done.emit(command.name)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+        """Arrows and Enter of the field work on the list."""
+        if watched is not self.field or not isinstance(event, QKeyEvent):
+            return False
+        if event.type() != QEvent.Type.KeyPress:
+            return False
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._do(self.list.currentIndex())
+            return True
+        page = max(1, self.list.viewport().height() // max(1, self.list.sizeHintForRow(0)) - 1)
+        steps = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_PageDown: page, Qt.Key.Key_PageUp: -page}
+        step = steps.get(Qt.Key(event.key()))
+        if step is None or not self.commands.rowCount():
+            return False
+        row = self.list.currentIndex().row() + step
+        if abs(step) == 1:
+            row %= self.commands.rowCount()
+        row = min(self.commands.rowCount() - 1, max(0, row))
+        self.list.setCurrentIndex(self.commands.index(row, 0))
+        return True

@@ -1,0 +1,154 @@
+"""The palette over all actions: what it finds, what it does, and by which keys."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessible, QAction
+from PySide6.QtTest import QAbstractItemModelTester, QTest
+from PySide6.QtWidgets import QMainWindow
+from pytestqt.qtbot import QtBot
+
+from app.command_palette import Command, CommandList, CommandPalette, commands_of, rank
+
+
+@pytest.fixture
+def window(qtbot: QtBot) -> QMainWindow:
+    window = QMainWindow()
+    qtbot.addWidget(window)
+    window.resize(900, 600)
+    file_menu = window.menuBar().addMenu("&File")
+    file_menu.addAction("&Save").setShortcut("Ctrl+S")
+    file_menu.addAction("Save &as…")
+    file_menu.addSeparator()
+    examples = file_menu.addMenu("&Examples")
+    examples.addAction("this && that")
+    view = window.menuBar().addMenu("&View")
+    view.addAction("&Dark").setCheckable(True)
+    view.addAction("Run in &parallel").setEnabled(False)
+    window.show()
+    qtbot.waitExposed(window)
+    return window
+
+
+@pytest.fixture
+def palette(window: QMainWindow) -> CommandPalette:
+    palette = CommandPalette(window)
+    palette.open()
+    return palette
+
+
+def shown(palette: CommandPalette) -> list[str]:
+    rows = range(palette.commands.rowCount())
+    return [str(palette.commands.index(row, 0).data()) for row in rows]
+
+
+def test_every_action_of_every_menu_is_there_with_its_way(window: QMainWindow) -> None:
+    found = [(command.name, command.place, command.keys) for command in commands_of(window)]
+    assert found == [
+        ("Save", "File", "Ctrl+S"),
+        ("Save as…", "File", ""),
+        ("this & that", "File › Examples", ""),
+        ("Dark", "View", ""),
+        ("Run in parallel", "View", ""),
+    ]
+
+
+def test_a_menu_that_fills_itself_when_it_opens_is_filled(window: QMainWindow) -> None:
+    late = window.menuBar().addMenu("&Recent")
+    late.aboutToShow.connect(lambda: late.addAction("audit.json"))
+    assert ("audit.json", "Recent") in [(command.name, command.place) for command in commands_of(window)]
+
+
+def test_what_begins_with_the_word_comes_first_and_the_impossible_last(
+    palette: CommandPalette, window: QMainWindow
+) -> None:
+    window.menuBar().addMenu("Panels").addAction("Open the pane")
+    palette.open()
+    QTest.keyClicks(palette.field, "pa")
+    assert shown(palette) == ["Open the pane", "Run in parallel"]
+    palette.field.clear()
+    QTest.keyClicks(palette.field, "save")
+    assert shown(palette) == ["Save", "Save as…"]
+
+
+@pytest.mark.parametrize(
+    ("search", "fit"),
+    [("save", 0), ("as", 1), ("av", 2), ("file", 3), ("file as", 3), ("as nothing", None)],
+)
+def test_a_command_fits_by_its_name_before_its_menu(search: str, fit: int | None) -> None:
+    command = Command(QAction("Save &as…"), "Save as…", "File")
+    assert rank(command, search.split()) == fit
+
+
+def test_enter_does_what_is_selected_once_and_closes(
+    palette: CommandPalette, window: QMainWindow, qtbot: QtBot
+) -> None:
+    saves: list[str] = []
+    save_as = next(command.action for command in commands_of(window) if command.name == "Save as…")
+    save_as.triggered.connect(lambda: saves.append("once"))
+    QTest.keyClicks(palette.field, "save")
+    QTest.keyClick(palette.field, Qt.Key.Key_Down)
+    with qtbot.waitSignal(palette.done) as done:
+        QTest.keyClick(palette.field, Qt.Key.Key_Return)
+    assert done.args == ["Save as…"]
+    assert saves == ["once"]
+    assert not palette.isVisible()
+
+
+def test_what_was_done_lately_leads_the_next_time(palette: CommandPalette) -> None:
+    QTest.keyClicks(palette.field, "dark")
+    QTest.keyClick(palette.field, Qt.Key.Key_Return)
+    palette.open()
+    assert shown(palette)[0] == "Dark"
+
+
+def test_what_cannot_be_done_now_is_shown_and_does_nothing(palette: CommandPalette, qtbot: QtBot) -> None:
+    QTest.keyClicks(palette.field, "parallel")
+    with qtbot.assertNotEmitted(palette.done):
+        QTest.keyClick(palette.field, Qt.Key.Key_Return)
+    assert palette.isVisible()
+    index = palette.commands.index(0, 0)
+    assert "not possible now" in str(index.data(Qt.ItemDataRole.AccessibleTextRole))
+
+
+def test_a_click_does_it(palette: CommandPalette, qtbot: QtBot) -> None:
+    row = palette.list.visualRect(palette.commands.index(0, 0)).center()
+    with qtbot.waitSignal(palette.done) as done:
+        QTest.mouseClick(palette.list.viewport(), Qt.MouseButton.LeftButton, pos=row)
+    assert done.args == ["Save"]
+
+
+def test_nothing_found_is_said(palette: CommandPalette) -> None:
+    QTest.keyClicks(palette.field, "xyzzy")
+    assert palette.nothing.isVisible()
+    assert not palette.list.isVisible()
+    QTest.keyClick(palette.field, Qt.Key.Key_Return)
+    assert palette.isVisible()
+
+
+def test_escape_closes(palette: CommandPalette) -> None:
+    QTest.keyClick(palette.field, Qt.Key.Key_Escape)
+    assert not palette.isVisible()
+
+
+def test_up_goes_round_to_the_end(palette: CommandPalette) -> None:
+    QTest.keyClick(palette.field, Qt.Key.Key_Up)
+    assert palette.list.currentIndex().row() == palette.commands.rowCount() - 1
+
+
+def test_a_reader_of_the_screen_hears_the_whole_command(palette: CommandPalette) -> None:
+    interface = QAccessible.queryAccessibleInterface(palette.field)
+    assert interface.text(QAccessible.Text.Name) == "Search actions"
+    spoken = palette.commands.index(0, 0).data(Qt.ItemDataRole.AccessibleTextRole)
+    assert spoken == "Save, File, Ctrl+S"
+
+
+def test_the_list_is_a_sound_model(window: QMainWindow) -> None:
+    commands = CommandList()
+    tester = QAbstractItemModelTester(commands, QAbstractItemModelTester.FailureReportingMode.Fatal)
+    commands.fill(commands_of(window))
+    commands.search("save")
+    commands.search("")
+    assert commands.rowCount() == 5
+    tester.deleteLater()
