@@ -50,8 +50,10 @@ class RunSession(QObject):
         self._controller = controller
         self._document = document
         self._wanted = False
-        self._next: RunProgress | None = None
+        self._next: tuple[RunProgress, RecordedRun | None] | None = None
         """The run that is about to begin."""
+        self.past: RecordedRun | None = None
+        """What was recorded of the present or last run before it was resumed; None: it is new."""
         self.resuming = False
         """Whether the present or last run went on from where it had ended."""
         self.is_of_document = True
@@ -149,14 +151,14 @@ class RunSession(QObject):
         progress = recorded.progress if recorded is not None else RunProgress()
         progress.max_retries = plan.retries
         progress.budget = plan.budget.model_copy()
-        self._next = progress
+        self._next = (progress, recorded)
         self.is_of_document = self._is_of_document(plan)
 
     @Slot(object)
     def _take(self, events: Sequence[Event]) -> None:
         if self._next is not None:
             # Also what comes before its start is about this run: the ends of turns that were cut off.
-            self.progress, self._next = self._next, None
+            (self.progress, self.past), self._next = self._next, None
         progress = self.progress
         if progress is None:
             return

@@ -283,6 +283,11 @@ class RunProgress:
         for turn in self.turns.values():
             turn.see_pause(bool(why))
 
+    def cut_off(self, now: float) -> None:
+        """The run was cut off: what was at work then is not at work any more."""
+        self._end_open_turns(now, "It was cut off.")
+        self._pause("")
+
     def _end_open_turns(self, now: float, message: str) -> None:
         for turn in self.turns.values():
             if not turn.is_over:

@@ -209,6 +209,8 @@ def read_run(folder: Path) -> RecordedRun:
     progress.folder = str(folder.absolute())
     # Whoever wrote the end is about to let go of the folder.
     going_on = progress.status is None and is_held(folder)
+    if progress.status is None and not going_on:
+        progress.cut_off(events[-1].time)
     run = RecordedRun(folder.absolute(), events, progress, going_on, unreadable=unreadable)
     _index(run)
     _find_lost_updates(run)

@@ -116,14 +116,14 @@ class RunBanner(QWidget):
         layout.addLayout(buttons)
         layout.addWidget(self.details)
 
-    def show_end(self, progress: RunProgress) -> None:
-        """Say how the run ended; hidden while it has not."""
+    def show_end(self, progress: RunProgress, no_end: str = "") -> None:
+        """Say how the run ended; hidden while it has not. `no_end`: why it has no end and none will come."""
         self.offer_resume(False)
-        if progress.status is None:
+        if progress.status is None and not no_end:
             self.hide()
             return
-        self._status = progress.status
-        message = progress.message or self._default_message(progress.status)
+        self._status = progress.status or RunStatus.STOPPED
+        message = progress.message or no_end or self._default_message(self._status)
         self.title.setText(message)
         self.setAccessibleName(self.title.text())
         self.facts.setText(" · ".join(self._facts(progress)))
@@ -141,7 +141,7 @@ class RunBanner(QWidget):
         self.update()
 
     def _facts(self, progress: RunProgress) -> list[str]:
-        facts = [duration_words(progress.seconds(progress.finished or 0.0))]
+        facts = [duration_words(progress.seconds(progress.finished or progress.last_event or 0.0))]
         if progress.iteration:
             words = self.tr("{0} iteration") if progress.iteration == 1 else self.tr("{0} iterations")
             facts.append(words.format(progress.iteration))

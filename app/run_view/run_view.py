@@ -20,10 +20,13 @@ from app.run_view.strip import AgentStrip
 from app.run_view.tabs import RunTabs
 from core.events import AttemptFinished, Event, RunFinished, RunStarted
 from core.progress import RunProgress
+from core.recorded_run import RecordedRun
 
 
 class RunView(QWidget):
     """Shows a run through its `RunProgress`, which the window keeps.
+
+    A run that is over is shown from its folder alone by `set_recorded(True)` and `begin(run.progress, run)`.
 
     Signals: `run_again_requested()`; `proceed_requested()` and `stop_requested()` of a paused run;
     `stop_turn_requested(str)`, `retry_turn_requested(str)`, `answered(str, Answer)` with a turn's id;
@@ -41,6 +44,7 @@ class RunView(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._progress = RunProgress()
+        self._recorded = False
         self.orders = AgentOrders(self)
         self.origin = QuietLabel("", self)
         self.origin.setWordWrap(True)
@@ -97,17 +101,31 @@ class RunView(QWidget):
         self.splitter.addWidget(panel)
         self.splitter.setStretchFactor(0, 1)
 
-    def begin(self, progress: RunProgress) -> None:
-        """Show another run, with the past that it may have."""
+    def set_recorded(self, recorded: bool) -> None:
+        """Whether it shows runs that are not this window's any more: nothing of them can be ordered.
+
+        For the runs that begin from now on.
+        """
+        self._recorded = recorded
+        self.tabs.set_recorded(recorded)
+        self.banner.offer_again(not recorded)
+
+    def begin(self, progress: RunProgress, past: RecordedRun | None = None) -> None:
+        """Show another run, from its beginning. `past`: the recorded run that this one is or goes on with."""
         self._progress = progress
         self.orders.begin(progress)
         self.notes.begin(progress)
         self.doubts.dismiss()
         self.pause.show_run(progress)
-        self.banner.show_end(progress)
         self.questions.show_questions(())
         self.strip.show_turns((), 0.0, None)
-        self.tabs.begin(progress)
+        self.tabs.begin(progress, past)
+        if self._recorded and past is not None:
+            # Nothing will happen any more that would show it.
+            self.banner.show_end(progress, past.message)
+            self.tabs.refresh(past.ended)
+        else:
+            self.banner.show_end(progress)
 
     def show_origin(self, text: str) -> None:
         """Say of which workflow the run is, where that is not plain; empty: it is."""

@@ -24,6 +24,7 @@ from app.run_view.turn_warnings import TurnWarnings
 from app.theme import icon
 from core.events import RunStatus, TurnStatus
 from core.progress import RunProgress
+from core.recorded_run import RecordedRun
 from core.turn_progress import TurnProgress
 
 OVERVIEW, STATE = "overview", "state"
@@ -46,6 +47,7 @@ class RunTabs(QWidget):
         super().__init__(parent)
         self._orders = orders
         self._progress = RunProgress()
+        self._recorded = False
         self._tabs: list[str] = []
         self._closed: set[str] = set()
         self._dresses: dict[str, TabDress] = {}
@@ -90,8 +92,12 @@ class RunTabs(QWidget):
 
     # --- the run ---------------------------------------------------------------------------------------
 
-    def begin(self, progress: RunProgress) -> None:
-        """Show another run, from its beginning."""
+    def set_recorded(self, recorded: bool) -> None:
+        """Whether the runs that begin from now on are over: they are not followed, and take no orders."""
+        self._recorded = recorded
+
+    def begin(self, progress: RunProgress, past: RecordedRun | None = None) -> None:
+        """Show another run, from its beginning. `past`: what is recorded of it already."""
         self._progress = progress
         self._page = OVERVIEW
         self._moving = True
@@ -143,7 +149,7 @@ class RunTabs(QWidget):
         if many:
             self.bar.show()
         self._row.list_button.setVisible(bool(self._progress.turns))
-        self.follow_button.setVisible(self._progress.status is None)
+        self.follow_button.setVisible(self._progress.status is None and not self._recorded)
         self.state_tab.show_state(self._progress.state, self._progress.conflicts)
         if started is not None and self.follow_button.isChecked():
             shown = self._progress.turns.get(self._page)
@@ -325,7 +331,7 @@ class RunTabs(QWidget):
         menu.addAction(icon("folder-open", "quiet"), self.tr("Open folder"), lambda: _open(folder))
         menu.addAction(icon("copy", "quiet"), self.tr("Copy all"), lambda: self._copy_all(turn))
         menu.addSeparator()
-        if self._progress.running:
+        if self._progress.running and not self._recorded:
             self._orders.add_to(menu, turn)
             menu.addSeparator()
         close = menu.addAction(icon("x", "quiet"), self.tr("Close"), lambda: self.close_turn(turn))

@@ -56,6 +56,7 @@ from core.events import (
 from core.json_types import JsonValue
 from core.plan import Place
 from core.progress import Note, RunProgress
+from core.recorded_run import read_run
 from core.state import Conflict, MergeRule, Phase, WorkflowState
 from core.transcript import TranscriptWriter
 from core.usage import Usage
@@ -1185,3 +1186,42 @@ def test_a_turn_that_is_made_again_elsewhere_shows_its_new_output(shown: Shown, 
     assert isinstance(log, LogView)
     qtbot.waitUntil(lambda: any("second life" in line for line in log.visible_text()))
     assert shown.view.tabs.current_turn == VERA
+
+
+def test_a_run_that_is_over_is_shown_from_its_folder_alone(qtbot: QtBot, tmp_path: Path) -> None:
+    shop = Workshop(tmp_path)
+    shop.agent("a", writes={"score": 1})
+    shop.agent("b", fail={"exit_code": 1, "error": "No."})
+    run = read_run(shop.run({"preparation_agents": ["a", "b"]}).folder)
+    view = RunView()
+    qtbot.addWidget(view)
+    view.set_recorded(True)
+    view.begin(run.progress, run)
+    view.show()
+    tabs = view.tabs
+    assert [tabs.bar.accessibleTabName(n) for n in range(tabs.bar.count())] == ["a, succeeded", "b, failed"]
+    assert view.banner.isVisible()
+    assert not view.banner.again_button.isVisible()
+    assert not tabs.follow_button.isVisible()
+    assert view.questions.isHidden()
+    assert view.strip.pills == {}
+    assert menu_words(tabs.menu_for(0)).keys().isdisjoint({"Stop", "Try again"})
+
+
+def test_a_run_that_was_cut_off_says_so_and_marks_nothing_as_running(qtbot: QtBot, tmp_path: Path) -> None:
+    shop = Workshop(tmp_path)
+    shop.agent("a", writes={"score": 1})
+    folder = shop.run({"preparation_agents": ["a"]}).folder
+    journal = folder / "journal.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    started = next(n for n, line in enumerate(lines) if b'"attempt_started"' in line)
+    journal.write_bytes(b"".join(lines[: started + 1]))
+    run = read_run(folder)
+    view = RunView()
+    qtbot.addWidget(view)
+    view.set_recorded(True)
+    view.begin(run.progress, run)
+    view.show()
+    assert view.tabs.bar.accessibleTabName(0) == "a, stopped"
+    assert view.banner.title.text() == "It was cut off: OpenLoop or the computer was ended."
+    assert not view.tabs.follow_button.isVisible()
