@@ -72,6 +72,14 @@ class Note:
     warning: bool
 
 
+@dataclass(slots=True)
+class Stretch:
+    """A stretch of time. `ended` None: it goes on, or nobody noted its end."""
+
+    started: float
+    ended: float | None = None
+
+
 @dataclass
 class RunProgress:
     """One run. `max_retries` and `budget` are what its workflow allows (not told by events)."""
@@ -89,6 +97,10 @@ class RunProgress:
     finished: float | None = None
     lives: int = 0
     """How often it was begun: once, and once more for each time it was resumed."""
+    lived: list[Stretch] = field(default_factory=list)
+    """From when to when: a stretch for each of its lives."""
+    pauses: list[Stretch] = field(default_factory=list)
+    """When it waited as a whole for the user."""
     seconds_before: float = 0.0
     """How long it worked before it was resumed the last time."""
     resumed: float | None = None
@@ -190,9 +202,9 @@ class RunProgress:
             case StateChanged():
                 self.state = event.state
             case RunPaused():
-                self._pause(event.message)
+                self._pause(event.message, event.time)
             case RunContinued():
-                self._pause("")
+                self._pause("", event.time)
             case InitScriptStarted():
                 self.preparing = event.command
             case InitScriptFinished():
@@ -212,7 +224,10 @@ class RunProgress:
 
     def _start(self, event: RunStarted) -> None:
         # A resumed run starts a second time; what was at work when it was cut off is not at work any more.
-        self._end_open_turns(event.time, "It was cut off.")
+        ended = self.finished if self.finished is not None else self.last_event
+        before = event.time if ended is None else ended
+        self._end_open_turns(before, "It was cut off.")
+        self._pause("", before)
         self.run_id = event.run_id
         self.workflow = event.workflow
         self.workflow_path = event.workflow_path
@@ -222,14 +237,15 @@ class RunProgress:
         if self.started is None:
             self.started = event.time
         else:
-            ended = self.finished if self.finished is not None else self.last_event
             self.finished = ended
-            self.seconds_before = self.seconds(ended if ended is not None else event.time)
+            self.seconds_before = self.seconds(before)
             self.resumed = event.time
+        if self.lived:
+            self.lived[-1].ended = before
+        self.lived.append(Stretch(event.time))
         self.lives += 1
         self.finished = self.status = self.stopping = None
         self.termination_reason = self.message = self.preparing = ""
-        self._pause("")
 
     def _start_group(self, event: GroupStarted) -> None:
         iteration = event.iteration if event.phase == "loop" else 0
@@ -276,9 +292,15 @@ class RunProgress:
         self.finished = event.time
         self.preparing = ""
         self._end_open_turns(event.time, "The run ended before it was done.")
-        self._pause("")
+        self._pause("", event.time)
+        if self.lived:
+            self.lived[-1].ended = event.time
 
-    def _pause(self, why: str) -> None:
+    def _pause(self, why: str, now: float) -> None:
+        if why and not self.paused:
+            self.pauses.append(Stretch(now))
+        elif not why and self.paused:
+            self.pauses[-1].ended = now
         self.paused = why
         for turn in self.turns.values():
             turn.see_pause(bool(why))

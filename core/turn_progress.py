@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from core.events import (
@@ -33,6 +33,36 @@ TurnEvent: TypeAlias = (
     | QuestionAsked
 )
 """What happens to one turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One process of a turn. Times are seconds since the epoch."""
+
+    number: int
+    """Counted from 1 over retries, corrections and earlier starts of the turn."""
+    kind: AttemptKind
+    started: float
+    finished: float | None = None
+    """None: it is at work."""
+    reason: str = ""
+    """Why it was made; empty for the first."""
+    problem: str = ""
+    """What was wrong with it; empty: nothing, or not told yet."""
+    retry_in: float | None = None
+    """Seconds that the turn then waits before its next attempt; None: it does not wait for time to pass."""
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierStart:
+    """A start of a turn that was made again: the run was resumed, or the user asked for it."""
+
+    started: float
+    finished: float
+    status: TurnStatus
+    message: str
+    attempts: tuple[Attempt, ...]
+    spent: Spent
 
 
 @dataclass(slots=True)
@@ -68,6 +98,10 @@ class TurnProgress:
     message: str = ""
     detail: str = ""
     reason: str = ""
+    attempts_made: list[Attempt] = field(default_factory=list)
+    """Every attempt of this start of the turn, in time."""
+    earlier: list[EarlierStart] = field(default_factory=list)
+    """Its starts before this one, in time."""
     steps: int = field(default=0, compare=False)
     output_bytes: int = field(default=0, compare=False)
     last_activity: float | None = field(default=None, compare=False)
@@ -111,6 +145,13 @@ class TurnProgress:
 
     def begin_again(self) -> None:
         """The turn is made again: the run was resumed, or the user asked for it."""
+        if self.started is not None:
+            ended = self.started if self.finished is None else self.finished
+            attempts = tuple(self.attempts_made)
+            self.earlier.append(
+                EarlierStart(self.started, ended, self.status, self.message, attempts, self.spent)
+            )
+        self.attempts_made = []
         self.spent_before = self.all_spent
         self.spent = Spent()
         self.status = TurnStatus.WAITING
@@ -139,6 +180,8 @@ class TurnProgress:
                 self.corrections += event.kind is AttemptKind.CORRECTION
                 self.retry_at = None
                 self.between_attempts = False
+                self._end_attempt(event.time)
+                self.attempts_made.append(Attempt(event.number, event.kind, event.time, reason=event.reason))
             case SessionKnown():
                 self.session = event.session
             case UsageReported():
@@ -146,6 +189,8 @@ class TurnProgress:
                 self.steps += 1
             case RetryScheduled():
                 self.retry_at = event.time + event.seconds
+                if self.attempts_made:
+                    self.attempts_made[-1] = replace(self.attempts_made[-1], retry_in=event.seconds)
             case TurnActivity():
                 self.steps = max(self.steps, event.steps)
                 self.output_bytes = event.output_bytes
@@ -156,10 +201,17 @@ class TurnProgress:
                 self._finish(event)
             case AttemptFinished():
                 self.between_attempts = True
+                self._end_attempt(event.time, event.problem)
         self.question = ""
         self.last_activity = event.time
 
+    def _end_attempt(self, now: float, problem: str = "") -> None:
+        """The attempt that is at work, if there is one, is over."""
+        if self.attempts_made and self.attempts_made[-1].finished is None:
+            self.attempts_made[-1] = replace(self.attempts_made[-1], finished=now, problem=problem)
+
     def _finish(self, event: TurnFinished) -> None:
+        self._end_attempt(event.time)
         self.status = event.status
         self.message = event.message
         self.detail = event.detail
@@ -174,6 +226,7 @@ class TurnProgress:
 
     def cut_off(self, now: float, message: str) -> None:
         """The run ended before the turn did."""
+        self._end_attempt(now)
         self.status = TurnStatus.STOPPED
         self.message = message
         self.question = ""
