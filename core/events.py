@@ -246,6 +246,8 @@ class TurnFinished:
     """The termination reason if the run ends because of this turn, such as `timeout:vera:30`."""
     seconds: float = 0.0
     usage: Usage = Usage()
+    edited: tuple[str, ...] = ()
+    """Files that it edited in all its attempts, as `core.edited_files` names them; what the CLI told."""
 
 
 @dataclass(frozen=True)

@@ -68,6 +68,11 @@ class Turn:
         """Of all attempts."""
         return self._processes.usage
 
+    @property
+    def edited(self) -> tuple[str, ...]:
+        """Files that it edited, in all attempts, as far as the CLI tells."""
+        return self._processes.edited.names
+
     def open(self) -> int:
         """Make the turn's folder and its prompt. Gives the prompt's size in bytes; raises OSError."""
         folder = self.order.turn_folder

@@ -329,6 +329,7 @@ class TurnLoop:
             reason=result.reason,
             seconds=now - (self._started or now),
             usage=turn.usage,
+            edited=turn.edited,
         )
 
         def record() -> None:

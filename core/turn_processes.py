@@ -18,9 +18,11 @@ from core.backends.base import (
     SessionOpened,
     StepFinished,
     StepStarted,
+    ToolUsed,
     TurnOrder,
     Verdict,
 )
+from core.edited_files import EditedFiles
 from core.events import (
     AttemptFinished,
     AttemptKind,
@@ -88,11 +90,16 @@ class TurnProcesses:
     """Attempts so far, retries and corrections included."""
     usage: Usage = Usage()
     """By all of them."""
+    edited: EditedFiles = field(init=False)
+    """By all of them."""
     _session: str | None = None
     _steps: int = 0
     _told: float = 0.0
     _patience: int = 1
     """How many times the silence of `idle_warning` is warned about next."""
+
+    def __post_init__(self) -> None:
+        self.edited = EditedFiles(self.order.workdir)
 
     def start_afresh(self) -> None:
         """The next process begins another session."""
@@ -328,6 +335,8 @@ class TurnProcesses:
                     self.report.publish(SessionKnown(time=now, turn=self.ref.turn, session=event.session))
             elif isinstance(event, StepStarted):
                 self._steps += 1
+            elif isinstance(event, ToolUsed):
+                self.edited.add(event.edited)
             elif isinstance(event, StepFinished):
                 self.usage += event.usage
                 self.report.publish(UsageReported(time=now, turn=self.ref.turn, usage=event.usage))

@@ -84,6 +84,8 @@ class ToolUsed:
     failed: bool = False
     seconds: float | None = None
     exit_code: int | None = None
+    edited: tuple[str, ...] = ()
+    """Files that the call changed, as the CLI names them; empty where it failed or does not tell."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from core.backends.answer_text import AnswerText
@@ -83,6 +84,8 @@ _TITLE_KEYS = (
     "description",
     "skill",
 )
+_EDITORS = ("Edit", "Write", "MultiEdit", "NotebookEdit")
+"""Tools that change the file that their input names."""
 _EXIT_CODE = re.compile(r"Exit code (\d+)\b")
 _ENDINGS = {
     "error_max_turns": "The agent used up the requests that --max-turns allows.",
@@ -97,6 +100,15 @@ _KINDS_OF_ERROR = {
     "overloaded": 529,
 }
 """HTTP status of errors that are told by a word only."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A tool call whose result has not come yet. `edits`: files that it changes if it succeeds."""
+
+    tool: str = "tool"
+    title: str = ""
+    edits: tuple[str, ...] = ()
 
 
 class ClaudeReader:
@@ -114,7 +126,7 @@ class ClaudeReader:
         self._step_usage: Usage | None = None
         self._told = Usage()
         self._texts = AnswerText("\n")
-        self._tools: dict[str, tuple[str, str]] = {}
+        self._tools: dict[str, _Call] = {}
         self._error_kind = ""
         self._loss: ProviderLoss | None = None
         self._result: JsonObject | None = None
@@ -207,9 +219,12 @@ class ClaudeReader:
                     events.append(ReasoningSaid(text_of(block.get("thinking"))))
                 case "tool_use":
                     self._texts.clear()
-                    title = tool_title(object_of(block.get("input")), _TITLE_KEYS)
+                    given = object_of(block.get("input"))
                     name = one_line(text_of(block.get("name"))) or "tool"
-                    self._tools[text_of(block.get("id"))[:200]] = (name, title)
+                    path = text_of(given.get("file_path")) or text_of(given.get("notebook_path"))
+                    self._tools[text_of(block.get("id"))[:200]] = _Call(
+                        name, tool_title(given, _TITLE_KEYS), (path,) if name in _EDITORS else ()
+                    )
                     keep_newest(self._tools)
         return events
 
@@ -220,13 +235,22 @@ class ClaudeReader:
             block = object_of(value)
             if block.get("type") != "tool_result":
                 continue
-            tool, title = self._tools.pop(text_of(block.get("tool_use_id"))[:200], ("tool", ""))
+            call = self._tools.pop(text_of(block.get("tool_use_id"))[:200], _Call())
             output = _plain_content(block.get("content"))
             failed = block.get("is_error") is True
-            code = _EXIT_CODE.match(output) if failed and tool == "Bash" else None
+            code = _EXIT_CODE.match(output) if failed and call.tool == "Bash" else None
             if code is not None:
                 output = output[code.end() :].lstrip("\n")
-            events.append(ToolUsed(tool, title, output, failed, exit_code=int(code[1]) if code else None))
+            events.append(
+                ToolUsed(
+                    call.tool,
+                    call.title,
+                    output,
+                    failed,
+                    exit_code=int(code[1]) if code else None,
+                    edited=() if failed else call.edits,
+                )
+            )
         return events
 
     def _step_ended(self) -> list[OutputEvent]:

@@ -233,7 +233,9 @@ def _file_change(item: JsonObject) -> ToolUsed:
     changes = [object_of(change) for change in told] if isinstance(told, list) else []
     paths = [text_of(change.get("path")) for change in changes]
     lines = [f"{text_of(change.get('kind'))} {text_of(change.get('path'))}" for change in changes]
-    return ToolUsed("edit", one_line(", ".join(paths)), "\n".join(lines), item.get("status") != "completed")
+    failed = item.get("status") != "completed"
+    edited = () if failed else tuple(paths)
+    return ToolUsed("edit", one_line(", ".join(paths)), "\n".join(lines), failed, edited=edited)
 
 
 def _mcp_call(item: JsonObject) -> ToolUsed:

@@ -325,13 +325,16 @@ class DemoReader:
 
 def _tool(line: JsonObject) -> ToolUsed:
     seconds, code = line.get("seconds"), line.get("exit_code")
+    failed = line.get("failed") is True
+    edits = _text(line, "tool") in ("edit", "write") and not failed
     return ToolUsed(
         _text(line, "tool"),
         _text(line, "title"),
         _text(line, "output"),
-        failed=line.get("failed") is True,
+        failed=failed,
         seconds=float(seconds) if isinstance(seconds, (int, float)) else None,
         exit_code=code if isinstance(code, int) else None,
+        edited=(_text(line, "title"),) if edits else (),
     )
 
 

@@ -72,6 +72,8 @@ _TITLE_KEYS = (
     "url",
     "prompt",
 )
+_EDITORS = ("write_file", "replace")
+"""Tools that change the file that their parameters name."""
 _STATUS = re.compile(r'"code":\s*(\d{3})\b|\bstatus:? (\d{3})\b')
 _SAID = re.compile(r'"message":\s*"((?:[^"\\]|\\.)*)"')
 _NOT_LOGGED_IN = 41
@@ -94,7 +96,8 @@ class GeminiReader:
         self._pieces = AnswerText()
         self._text = ""
         self._cut = False
-        self._tools: dict[str, tuple[str, str]] = {}
+        self._tools: dict[str, tuple[str, str, tuple[str, ...]]] = {}
+        """By id: tool, title, and the files that the call changes if it succeeds."""
         self._result: JsonObject | None = None
 
     @property
@@ -138,9 +141,11 @@ class GeminiReader:
                 events.append(SessionOpened(self._session))
             case "tool_use":
                 events += self._step()
-                title = tool_title(object_of(line.get("parameters")), _TITLE_KEYS)
+                given = object_of(line.get("parameters"))
                 name = one_line(text_of(line.get("tool_name"))) or "tool"
-                self._tools[text_of(line.get("tool_id"))[:200]] = (name, title)
+                edits = (text_of(given.get("file_path")),) if name in _EDITORS else ()
+                title = tool_title(given, _TITLE_KEYS)
+                self._tools[text_of(line.get("tool_id"))[:200]] = (name, title, edits)
                 keep_newest(self._tools)
                 self._text = ""
             case "tool_result":
@@ -168,10 +173,11 @@ class GeminiReader:
         return [TextSaid(self._text)]
 
     def _tool_result(self, line: JsonObject) -> ToolUsed:
-        tool, title = self._tools.pop(text_of(line.get("tool_id"))[:200], ("tool", ""))
+        tool, title, edits = self._tools.pop(text_of(line.get("tool_id"))[:200], ("tool", "", ()))
         error = text_of(object_of(line.get("error")).get("message"))
         output = text_of(line.get("output")) or error
-        return ToolUsed(tool, title, output, failed=line.get("status") == "error")
+        failed = line.get("status") == "error"
+        return ToolUsed(tool, title, output, failed, edited=() if failed else edits)
 
     # --- how it ended --------------------------------------------------------------------------------
 

@@ -29,6 +29,7 @@ from core.backends.ended_from_outside import ended_from_outside
 from core.backends.ndjson import JsonLines, LineItem, LongLine, keep_newest
 from core.backends.opencode_errors import error_reported, notice_failure
 from core.backends.provider_loss import failure_of, loss_in_lines
+from core.edited_files import files_of_patch
 from core.json_types import JsonObject, JsonValue
 from core.usage import Usage
 
@@ -39,6 +40,8 @@ MAX_STEPS = 500
 
 _TITLE_KEYS = ("command", "filePath", "path", "pattern", "url", "query", "description", "name")
 _PATH_KEYS = ("filePath", "path")
+_EDITORS = ("edit", "write", "multiedit")
+"""Tools that change the file that their input names."""
 _TITLE_LENGTH = 200
 _FREE = (":free", "-free")
 """How names of models end that cost nothing."""
@@ -254,14 +257,22 @@ def _tool(part: JsonObject, workdir: Path | None) -> ToolUsed:
     failed = state.get("status") == "error"
     exit_code = metadata.get("exit")
     exit_code = exit_code if isinstance(exit_code, int) and not isinstance(exit_code, bool) else None
+    tool = _text(part.get("tool")) or "tool"
     return ToolUsed(
-        tool=_text(part.get("tool")) or "tool",
+        tool=tool,
         title=_tool_title(state, workdir),
         output=_text(state.get("error")) if failed else _text(state.get("output")),
         failed=failed or bool(exit_code),
         seconds=_seconds(_object(state.get("time"))),
         exit_code=exit_code,
+        edited=() if failed else _edited(tool, _object(state.get("input"))),
     )
+
+
+def _edited(tool: str, given: JsonObject) -> tuple[str, ...]:
+    if tool in ("patch", "apply_patch"):
+        return tuple(files_of_patch(_text(given.get("patchText"))))
+    return (_text(given.get("filePath")),) if tool in _EDITORS else ()
 
 
 def _tool_title(state: JsonObject, workdir: Path | None) -> str:

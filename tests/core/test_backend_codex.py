@@ -240,7 +240,12 @@ def test_a_kill_by_the_system_is_named_as_such() -> None:
                 changes=[{"path": "/p/a.py", "kind": "add"}, {"path": "/p/b.py", "kind": "update"}],
                 status="completed",
             ),
-            ToolUsed("edit", "/p/a.py, /p/b.py", "add /p/a.py\nupdate /p/b.py"),
+            ToolUsed(
+                "edit",
+                "/p/a.py, /p/b.py",
+                "add /p/a.py\nupdate /p/b.py",
+                edited=("/p/a.py", "/p/b.py"),
+            ),
         ),
         (
             item(
