@@ -17,6 +17,7 @@ from core.preparing import folders_in_force
 from core.problems import UserFileError
 from core.progress_words import cost_words, quantity_words
 from core.recorded_run import RecordedRun, list_runs, run_folders
+from core.resume_check import check_resume
 from core.workflow_file import load_workflow
 
 
@@ -55,11 +56,13 @@ def _lines(run: RecordedRun) -> str:
     how = "going on" if run.going_on else run.reason or "cut off"
     facts = [quantity_words(run.done_turns, "turn") + " done", cost_words(run.spent)]
     head = f"{run.run_id}  {when}  {run.workflow}  {how}  ({', '.join(fact for fact in facts if fact)})"
-    goes_on = f"Goes on at: {run.next_place}" if run.resumable else run.obstacle
+    obstacle = check_resume(run).obstacle
+    goes_on = obstacle or f"Goes on at: {run.next_place}"
     return f"{one_line(head)}\n    {one_line(goes_on)}\n"
 
 
 def _facts(run: RecordedRun) -> dict[str, str | float | int | bool | None]:
+    obstacle = check_resume(run).obstacle
     return {
         "run_id": run.run_id,
         "folder": str(run.folder),
@@ -69,8 +72,8 @@ def _facts(run: RecordedRun) -> dict[str, str | float | int | bool | None]:
         "going_on": run.going_on,
         "termination_reason": run.reason,
         "message": run.message,
-        "resumable": run.resumable,
-        "obstacle": run.obstacle,
+        "resumable": not obstacle,
+        "obstacle": obstacle,
         "next_place": run.next_place,
         "done_turns": run.done_turns,
         "cost_usd": run.usage.cost_usd,

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.config import Budget, FanOutGroup, Workflow
 from core.events import RunStatus
-from core.problems import UserFileError
 from core.progress import RunProgress
-from core.run_files import WORKFLOW_NAME
 from core.state import PHASES
 from core.usage import Spent
 
@@ -47,6 +46,27 @@ class RunLimits:
         )
 
 
+class Outcome(StrEnum):
+    """How a run stands, for a list: what one would look for. In the order in which they are offered."""
+
+    GOING_ON = "going_on"
+    COMPLETED = "completed"
+    LIMIT = "limit"
+    """A limit ended it: all loops used up, out of budget."""
+    FAILED = "failed"
+    STOPPED = "stopped"
+    CUT_OFF = "cut_off"
+    UNREADABLE = "unreadable"
+
+
+_OUTCOMES = {
+    RunStatus.COMPLETED: Outcome.COMPLETED,
+    RunStatus.ENDED: Outcome.LIMIT,
+    RunStatus.STOPPED: Outcome.STOPPED,
+    RunStatus.FAILED: Outcome.FAILED,
+}
+
+
 @dataclass(frozen=True, slots=True)
 class RunEntry:
     """One run of a list. Times are seconds since the epoch.
@@ -72,6 +92,19 @@ class RunEntry:
     iteration: int = 0
     limits: RunLimits = RunLimits()
     problem: str = ""
+    seconds: float = 0.0
+    """How long it worked, without the time between its lives."""
+    agents: tuple[str, ...] = ()
+    """Names of the agents that had a turn, in the order of their first."""
+
+    @property
+    def outcome(self) -> Outcome:
+        """How it stands."""
+        if self.problem:
+            return Outcome.UNREADABLE
+        if self.going_on:
+            return Outcome.GOING_ON
+        return Outcome.CUT_OFF if self.status is None else _OUTCOMES[self.status]
 
     @property
     def run_id(self) -> str:
@@ -91,10 +124,14 @@ class RunEntry:
 
 def entry_of(run: RecordedRun) -> RunEntry:
     """What a list keeps of a run: its events are forgotten. Reads the run's own workflow."""
+    # Not before a list is wanted: reading files needs more than the first paint of a window.
+    from core.resume_check import check_resume
+
     progress = run.progress
-    obstacle = run.obstacle
-    if not run.resumable and not obstacle:
-        obstacle = "There is nothing left to do in it."
+    check = check_resume(run)
+    limits = RunLimits(max_loops=progress.max_loops)
+    if check.workflow is not None:
+        limits = RunLimits.of(check.workflow, progress.max_loops)
     return RunEntry(
         folder=run.folder,
         workflow=run.workflow,
@@ -104,27 +141,18 @@ def entry_of(run: RecordedRun) -> RunEntry:
         reason=run.reason,
         message=run.message,
         going_on=run.going_on,
-        obstacle=obstacle,
+        obstacle=check.obstacle,
         next_place=run.next_place,
         done_turns=run.done_turns,
         spent=run.spent,
         group_spent=_group_spent(progress),
         iteration=progress.iteration,
-        limits=_limits(run.folder, progress.max_loops),
+        limits=limits,
+        seconds=run.active_seconds,
+        agents=tuple(dict.fromkeys(turn.agent for turn in progress.turns.values())),
     )
 
 
 def _group_spent(progress: RunProgress) -> Spent:
     groups = list(progress.groups.values())
     return progress.spent_by(groups[-1]) if groups else Spent()
-
-
-def _limits(folder: Path, max_loops: int) -> RunLimits:
-    # Not before a list is wanted: reading files needs more than the first paint of a window.
-    from core.workflow_file import load_workflow
-
-    try:
-        return RunLimits.of(load_workflow(folder / WORKFLOW_NAME).workflow, max_loops)
-    except (OSError, UserFileError):
-        # Whether the run can go on without it is for who resumes it to say.
-        return RunLimits(max_loops=max_loops)

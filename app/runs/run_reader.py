@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -14,10 +13,10 @@ from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal, SignalInstan
 from app.runs.entry import RunEntry, entry_of
 from core.journal import JOURNAL_NAME
 from core.run_files import WORKFLOW_NAME
+from core.run_names import is_run_folder
 
 BATCH_SECONDS = 0.1
 """Runs that are read within this time are told of together."""
-_RUN_NAME = re.compile(r"\d{8}-\d{6}-\w+")
 
 FolderOf = Callable[[], Path]
 Find = Callable[[], tuple[Path, list[Path]]]
@@ -31,17 +30,10 @@ def run_folders(log_dir: Path) -> list[Path]:
     Raises OSError when the folder is there and cannot be read.
     """
     try:
-        found = [path for path in log_dir.iterdir() if _is_run(path)]
+        found = [path for path in log_dir.iterdir() if is_run_folder(path)]
     except (FileNotFoundError, NotADirectoryError):
         return []
     return sorted(found, key=lambda path: path.name, reverse=True)
-
-
-def _is_run(path: Path) -> bool:
-    if not path.is_dir():
-        return False
-    files = (path / JOURNAL_NAME, path / WORKFLOW_NAME)
-    return bool(_RUN_NAME.fullmatch(path.name)) or any(file.exists() for file in files)
 
 
 def read_entry(folder: Path) -> RunEntry:
