@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from frontmatter.default_handlers import YAMLHandler
 from pydantic import ValidationError
 
 from core.agent_definition import AgentDefinition
 from core.findings import MOST_FINDINGS, did_you_mean
+from core.front_matter import NULL_TAG, FrontMatterError, construct, split_text
 from core.jsonc import read_text
 from core.problems import Problem, Severity, UserFileError
 
@@ -32,17 +32,6 @@ FOREIGN_KEYS = frozenset(
     }
 )
 """Keys that other programs know; they are kept and not warned about."""
-
-MOST_FRONT_MATTER = 256 * 1024
-"""Characters of front matter; a value of two takes a kilobyte while YAML is read."""
-_MOST_NODES = 20_000
-"""Values in front matter, with those that aliases repeat."""
-_MOST_DEPTH = 100
-_MOST_DIGITS = 300
-"""Characters of a number; YAML reads `1:2:3` as one of base 60, in a time that grows with its square."""
-_NUMBER_TAGS = frozenset({"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"})
-
-_Loader: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,130 +52,64 @@ def read_agent(path: Path, folder: str = "") -> AgentFile:
         text = read_text(path)
     except UserFileError as error:
         return AgentFile(path, None, tuple(error.problems))
+    return inspect_agent(text, path, folder)
+
+
+def inspect_agent(text: str, path: Path, folder: str = "") -> AgentFile:
+    """Read the text of an agent file, as it is or would be on disk. Never raises, as `read_agent`."""
     reader = _Reader(path, text)
     try:
         fields, prompt = reader.parts()
-    except _FrontMatterError as error:
-        return AgentFile(path, None, (error.problem,))
+    except FrontMatterError as error:
+        problem = Problem(
+            error.message,
+            suggestion=error.suggestion,
+            file=path,
+            line=reader.first_line + error.line + 1,
+            column=error.column + 1 if error.column is not None else None,
+        )
+        return AgentFile(path, None, (*reader.problems, problem))
     agent = reader.agent(fields, prompt, folder)
     return AgentFile(path, agent, tuple(reader.problems))
 
 
-class _FrontMatterError(Exception):
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem.message)
-        self.problem = problem
-
-
 class _Reader:
-    """Reads one text; `problems` grows."""
+    """Reads one text; `problems` grows. `first_line`: lines before the first of the front matter."""
 
     def __init__(self, path: Path, text: str) -> None:
         self._path = path
         self._text = text
         self._lines: dict[str, tuple[int, int]] = {}
+        self.first_line = 0
         self.problems: list[Problem] = []
 
     def parts(self) -> tuple[dict[str, Any], str]:
-        """The front matter and the prompt. Raises _FrontMatterError."""
-        handler = YAMLHandler()
-        text = self._text.strip()
-        if not handler.detect(text):
-            return {}, text
-        try:
-            matter, prompt = handler.split(text)
-        except ValueError:
+        """The front matter and the prompt. Raises FrontMatterError."""
+        parts = split_text(self._text)
+        if parts.unclosed:
             self._warn(
                 "The front matter of the first line is never closed, so all of the file is the prompt.",
                 "Close it with a line of three dashes: ---",
                 line=1,
             )
-            return {}, text
-        if len(matter) > MOST_FRONT_MATTER:
-            message = (
-                f"The front matter has {len(matter):,} characters; at most {MOST_FRONT_MATTER:,} are read."
-            )
-            advice = "Move long texts below it: they are the prompt."
-            raise _FrontMatterError(Problem(message, suggestion=advice, file=self._path, line=1))
-        start = self._text.index(matter) if matter else 0
-        return self._front_matter(matter, self._text.count("\n", 0, start)), prompt.strip()
+        if parts.matter is None:
+            return {}, parts.body.strip()
+        self.first_line = parts.opening.count("\n")
+        return self._front_matter(parts.matter), parts.body.strip()
 
-    def _front_matter(self, matter: str, first_line: int) -> dict[str, Any]:
-        """The keys and values; `first_line` lines stand before the first of `matter`."""
-        try:
-            loader = _Loader(matter)
-            try:
-                node = loader.get_single_node()
-                self._refuse_bombs(node, first_line)
-                values = loader.construct_document(node) if node is not None else {}
-            finally:
-                loader.dispose()
-        except yaml.YAMLError as error:
-            raise _FrontMatterError(self._yaml_problem(error, first_line)) from error
-        except (ValueError, ArithmeticError, RecursionError) as error:
-            message = f"The front matter cannot be read: {error}."
-            raise _FrontMatterError(Problem(message, file=self._path, line=first_line + 1)) from error
-        if values is None:
-            return {}
-        if not isinstance(node, yaml.MappingNode) or not isinstance(values, dict):
-            raise _FrontMatterError(
-                Problem(
-                    "The front matter is not a list of keys and values.",
-                    suggestion="Write lines such as name: vera, or remove the lines of dashes.",
-                    file=self._path,
-                    line=first_line + (node.start_mark.line if node is not None else 0) + 1,
-                )
-            )
-        fields = {str(key): value for key, value in values.items()}
-        for key_node, value_node in node.value:
+    def _front_matter(self, matter: str) -> dict[str, Any]:
+        node, fields = construct(matter)
+        for key_node, value_node in node.value if node is not None else ():
             key = str(key_node.value)
+            line = self.first_line + key_node.start_mark.line + 1
             if key in self._lines:
                 self._warn(
-                    f"The key {key} stands twice; the last one counts.",
-                    "Remove one of them.",
-                    key,
-                    first_line + key_node.start_mark.line + 1,
+                    f"The key {key} stands twice; the last one counts.", "Remove one of them.", key, line
                 )
-            self._lines[key] = (first_line + key_node.start_mark.line + 1, key_node.start_mark.column + 1)
+            self._lines[key] = (line, key_node.start_mark.column + 1)
             if key in TEXT_KEYS and isinstance(value_node, yaml.ScalarNode):
-                is_null = value_node.tag == "tag:yaml.org,2002:null"
-                fields[key] = None if is_null else value_node.value
+                fields[key] = None if value_node.tag == NULL_TAG else value_node.value
         return fields
-
-    def _refuse_bombs(self, root: yaml.Node | None, first_line: int) -> None:
-        """Refuse what would be endless once its aliases are followed. Raises _FrontMatterError."""
-        waiting: list[tuple[yaml.Node, int]] = [(root, 0)] if root is not None else []
-        nodes = 0
-        while waiting:
-            node, depth = waiting.pop()
-            nodes += 1
-            what = ""
-            if nodes > _MOST_NODES:
-                what = f"has more than {_MOST_NODES:,} values, perhaps because an alias (*) is repeated"
-            elif depth > _MOST_DEPTH:
-                what = f"is nested more than {_MOST_DEPTH} levels deep, or an alias (*) in it holds itself"
-            elif isinstance(node, yaml.ScalarNode):
-                if node.tag in _NUMBER_TAGS and len(node.value) > _MOST_DIGITS:
-                    what = "has a number with too many digits"
-            elif isinstance(node, yaml.MappingNode):
-                waiting.extend((part, depth + 1) for pair in node.value for part in pair)
-            elif isinstance(node, yaml.SequenceNode):
-                waiting.extend((part, depth + 1) for part in node.value)
-            if what:
-                message = f"The front matter {what}."
-                line = first_line + node.start_mark.line + 1
-                raise _FrontMatterError(Problem(message, file=self._path, line=line))
-
-    def _yaml_problem(self, error: yaml.YAMLError, first_line: int) -> Problem:
-        mark = getattr(error, "problem_mark", None)
-        what = getattr(error, "problem", None) or "it is not YAML"
-        return Problem(
-            f"The front matter cannot be read: {what}.",
-            suggestion='Put text with a colon or other signs into quotes: description: "a: b".',
-            file=self._path,
-            line=first_line + (mark.line + 1 if mark is not None else 1),
-            column=mark.column + 1 if mark is not None else None,
-        )
 
     def agent(self, fields: dict[str, Any], prompt: str, folder: str) -> AgentDefinition | None:
         for key in fields:

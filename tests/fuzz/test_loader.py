@@ -12,11 +12,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from core.agent_file import MOST_FRONT_MATTER, read_agent
+from core.agent_file import read_agent
 from core.agent_library import AgentLibrary
 from core.backends.registry import backend_names
 from core.check import check_path, check_workflow
 from core.findings import MOST_FINDINGS
+from core.front_matter import MOST_FRONT_MATTER
 from core.json_types import JsonObject, JsonValue
 from core.jsonc import MOST_VALUES, parse_jsonc
 from core.planning import plan_run

@@ -1,0 +1,161 @@
+"""The front matter of an agent file: where it stands in the text, and its YAML as nodes with their places."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+from frontmatter.default_handlers import YAMLHandler
+
+_BOUNDARY: re.Pattern[str] = YAMLHandler.FM_BOUNDARY
+_BYTE_ORDER_MARK = "\ufeff"
+
+MOST_FRONT_MATTER = 256 * 1024
+"""Characters of front matter; a value of two takes a kilobyte while YAML is read."""
+_MOST_NODES = 20_000
+"""Values in front matter, with those that aliases repeat."""
+_MOST_DEPTH = 100
+_MOST_DIGITS = 300
+"""Characters of a number; YAML reads `1:2:3` as one of base 60, in a time that grows with its square."""
+_NUMBER_TAGS = frozenset({"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"})
+NULL_TAG = "tag:yaml.org,2002:null"
+
+_Loader: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class FrontMatterError(Exception):
+    """Front matter that cannot be used. `line` and `column` count from 0 inside it."""
+
+    def __init__(self, message: str, suggestion: str = "", line: int = 0, column: int | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.suggestion = suggestion
+        self.line = line
+        self.column = column
+
+
+@dataclass(frozen=True, slots=True)
+class TextParts:
+    """An agent file's text, cut into pieces that give the text again when they are put together.
+
+    `matter` is what stands between the lines of dashes; None: the file has no front matter, and all of it
+    is `body`. `unclosed`: it begins like front matter that never ends.
+    """
+
+    opening: str
+    matter: str | None
+    closing: str
+    body: str
+    unclosed: bool = False
+
+    @property
+    def text(self) -> str:
+        """The whole text."""
+        return f"{self.opening}{self.matter or ''}{self.closing}{self.body}"
+
+
+def split_text(text: str) -> TextParts:
+    """Cut an agent file's text, with or without a byte order mark, into its parts."""
+    mark = _BYTE_ORDER_MARK if text.startswith(_BYTE_ORDER_MARK) else ""
+    inner = text[len(mark) :]
+    stripped = inner.lstrip()
+    lead = mark + inner[: len(inner) - len(stripped)]
+    stripped = stripped.rstrip()
+    tail = text[len(lead) + len(stripped) :]
+    first = _BOUNDARY.match(stripped)
+    if first is None:
+        return TextParts(mark, None, "", text[len(mark) :])
+    second = _BOUNDARY.search(stripped, first.end())
+    if second is None:
+        return TextParts(mark, None, "", text[len(mark) :], unclosed=True)
+    return TextParts(
+        lead + stripped[: first.end()],
+        stripped[first.end() : second.start()],
+        stripped[second.start() : second.end()],
+        stripped[second.end() :] + tail,
+    )
+
+
+def compose(matter: str) -> yaml.MappingNode | None:
+    """The keys and values as nodes, whose marks count characters of `matter`; None: there are none.
+
+    Raises FrontMatterError for what is not YAML, is no mapping, or would be endless once it is followed.
+    """
+    return _with_values(matter)[0]
+
+
+def construct(matter: str) -> tuple[yaml.MappingNode | None, dict[str, Any]]:
+    """The nodes, and the values by key as YAML takes them. Raises FrontMatterError."""
+    return _with_values(matter, construct=True)
+
+
+def _with_values(matter: str, *, construct: bool = False) -> tuple[yaml.MappingNode | None, dict[str, Any]]:
+    if len(matter) > MOST_FRONT_MATTER:
+        raise FrontMatterError(
+            f"The front matter has {len(matter):,} characters; at most {MOST_FRONT_MATTER:,} are read.",
+            "Move long texts below it: they are the prompt.",
+        )
+    try:
+        loader = _Loader(matter)
+        try:
+            node = loader.get_single_node()
+            _refuse_bombs(node)
+            values = loader.construct_document(node) if node is not None and construct else {}
+        finally:
+            loader.dispose()
+    except yaml.YAMLError as error:
+        raise _yaml_error(error) from error
+    except (ValueError, ArithmeticError, RecursionError) as error:
+        raise FrontMatterError(f"The front matter cannot be read: {error}.") from error
+    if node is None or (isinstance(node, yaml.ScalarNode) and node.tag == NULL_TAG):
+        return None, {}
+    if not isinstance(node, yaml.MappingNode) or not isinstance(values, dict):
+        raise FrontMatterError(
+            "The front matter is not a list of keys and values.",
+            "Write lines such as name: vera, or remove the lines of dashes.",
+            node.start_mark.line,
+        )
+    return node, {str(key): value for key, value in values.items()}
+
+
+def _refuse_bombs(root: yaml.Node | None) -> None:
+    waiting: list[tuple[yaml.Node, int]] = [(root, 0)] if root is not None else []
+    nodes = 0
+    while waiting:
+        node, depth = waiting.pop()
+        nodes += 1
+        what = ""
+        if nodes > _MOST_NODES:
+            what = f"has more than {_MOST_NODES:,} values, perhaps because an alias (*) is repeated"
+        elif depth > _MOST_DEPTH:
+            what = f"is nested more than {_MOST_DEPTH} levels deep, or an alias (*) in it holds itself"
+        elif isinstance(node, yaml.ScalarNode):
+            if node.tag in _NUMBER_TAGS and len(node.value) > _MOST_DIGITS:
+                what = "has a number with too many digits"
+        else:
+            waiting.extend((part, depth + 1) for part in children(node))
+        if what:
+            raise FrontMatterError(f"The front matter {what}.", line=node.start_mark.line)
+
+
+def children(node: yaml.Node) -> Iterator[yaml.Node]:
+    """Keys and values of a mapping, or the items of a list, in their order."""
+    if isinstance(node, yaml.MappingNode):
+        for pair in node.value:
+            yield from pair
+    elif isinstance(node, yaml.SequenceNode):
+        yield from node.value
+
+
+def _yaml_error(error: yaml.YAMLError) -> FrontMatterError:
+    mark = getattr(error, "problem_mark", None)
+    what = getattr(error, "problem", None) or "it is not YAML"
+    return FrontMatterError(
+        f"The front matter cannot be read: {what}.",
+        'Put text with a colon or other signs into quotes: description: "a: b".',
+        mark.line if mark is not None else 0,
+        mark.column if mark is not None else None,
+    )
