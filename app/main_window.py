@@ -95,7 +95,7 @@ class MainWindow(FileDropWindow):
         self.run_notices = RunNotices(self.notices, self.run, controller, document, self)
         self.resuming = Resuming(self.right, self.run, document, self)
         self.left_overs = LeftOvers(self.notices, self.resuming.open_run, self)
-        self.trust = TrustQuestion(controller, self)
+        self.trust = TrustQuestion(controller, self.right, self.notices, self)
         self.doctor = Doctor(document, self)
         self.closed.connect(self.doctor.close)
         self.status = StatusLine(self)

@@ -15,3 +15,5 @@ class Side(IntEnum):
     """All runs that are recorded."""
     AGENT = 3
     """The file of one agent, in its editor."""
+    TRUST = 4
+    """The question whether a run may start the commands that its files bring."""

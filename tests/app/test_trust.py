@@ -5,18 +5,22 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QTextOption
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.headless_trust import may_run
-from app.trust_question import TrustQuestion
+from app.notice_bar import NoticeArea
+from app.right_side import RightSide
+from app.settings_store import SettingsStore
+from app.side import Side
+from app.trust_question import TrustPage, TrustQuestion
 from core.preparing import PreparedRun
 from core.trust import BroughtCommand, brought_commands
 from core.trust_store import FILE_NAME
@@ -183,71 +187,98 @@ COMMANDS = (
 )
 
 
+@dataclass
+class Asked:
+    """A window's right side with a question, and who asked it."""
+
+    window: QWidget
+    asker: Asker
+    question: TrustQuestion
+    right: RightSide
+    notices: NoticeArea
+
+    @property
+    def page(self) -> TrustPage:
+        page = self.question.page
+        assert page is not None
+        return page
+
+
 @pytest.fixture
-def asker(qtbot: QtBot) -> Iterator[tuple[Asker, TrustQuestion]]:
+def asked(qtbot: QtBot, tmp_path: Path) -> Asked:
     window = QWidget()
     qtbot.addWidget(window)
+    layout = QVBoxLayout(window)
+    notices = NoticeArea(window)
+    right = RightSide(QLineEdit(), SettingsStore(tmp_path / "window.ini"), window)
+    layout.addWidget(notices)
+    layout.addWidget(right)
     window.resize(900, 600)
     window.show()
     asker = Asker()
-    question = TrustQuestion(asker, window)
+    asker.setParent(window)
+    asked = Asked(window, asker, TrustQuestion(asker, right, notices, window), right, notices)
     asker.trust_asked.emit(COMMANDS)
-    assert question.dialog is not None
-    qtbot.waitExposed(question.dialog)
-    yield asker, question
-    asker.deleteLater()
+    qtbot.waitExposed(asked.page)
+    return asked
 
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
 
-def test_the_question_shows_all_of_every_command_as_plain_text(asker: tuple[Asker, TrustQuestion]) -> None:
-    dialog = asker[1].dialog
-    assert dialog is not None
-    assert dialog.windowModality() is Qt.WindowModality.WindowModal
-    text = dialog.list.toPlainText()
+def test_the_question_shows_all_of_every_command_as_plain_text(asked: Asked) -> None:
+    page = asked.page
+    assert asked.right.currentWidget() is page
+    text = page.list.toPlainText()
     assert "init_script of the workflow:\n    echo <b>one</b>\n      echo two\n" in text
     assert "agent <img src='x'>:\n    sh -c 'true⟨escape⟩[8m; touch hidden" in text
     assert "z" * 3000 in text
-    assert dialog.list.isReadOnly()
+    assert page.list.isReadOnly()
     # Nothing lies out of sight at the right.
-    assert dialog.list.wordWrapMode() is QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere
-    assert dialog.list.horizontalScrollBar().maximum() == 0
-    for label in dialog.findChildren(QLabel):
+    assert page.list.wordWrapMode() is QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere
+    assert page.list.horizontalScrollBar().maximum() == 0
+    for label in page.findChildren(QLabel):
         assert label.textFormat() is Qt.TextFormat.PlainText
-    assert "2 commands" in dialog.title.text()
-    assert dialog.where.text() == f"Working folder: {Path('projects') / '⟨U+202E⟩shop'}"
+    assert "2 commands" in page.title.text()
+    assert page.where.text() == f"Working folder: {Path('projects') / '⟨U+202E⟩shop'}"
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Escape, Qt.Key.Key_Enter, Qt.Key.Key_Space])
-def test_keys_that_are_pressed_in_haste_say_no(asker: tuple[Asker, TrustQuestion], key: Qt.Key) -> None:
+def test_keys_that_are_pressed_in_haste_say_no(asked: Asked, key: Qt.Key) -> None:
     """Also the space bar: the focus is on the safe button."""
-    asks, question = asker
-    assert question.dialog is not None
-    QTest.keyClick(question.dialog.focusWidget() or question.dialog, key)
-    assert asks.answers == [False]
-    assert question.dialog is None
+    QTest.keyClick(asked.page.window().focusWidget(), key)
+    assert asked.asker.answers == [False]
+    assert asked.question.page is None
 
 
-def test_closing_the_question_says_no_and_the_button_says_yes(
-    asker: tuple[Asker, TrustQuestion], qtbot: QtBot
-) -> None:
-    asks, question = asker
-    assert question.dialog is not None
-    question.dialog.close()
-    assert asks.answers == [False]
-    asks.trust_asked.emit(COMMANDS)
-    assert question.dialog is not None
-    qtbot.waitExposed(question.dialog)
-    QTest.mouseClick(question.dialog.allow_button, Qt.MouseButton.LeftButton)
-    assert asks.answers == [False, True]
+def test_the_question_blocks_nothing_and_waits_while_one_looks_elsewhere(asked: Asked) -> None:
+    assert QApplication.activeModalWidget() is None
+    asked.right.show_side(Side.SETTINGS)
+    assert asked.asker.answers == []
+    bar = asked.notices.bar("trust")
+    assert bar is not None
+    QTest.mouseClick(bar.buttons["Show"], Qt.MouseButton.LeftButton)
+    assert asked.right.side is Side.TRUST
+    assert asked.asker.answers == []
 
 
-def test_a_question_that_is_settled_otherwise_goes(asker: tuple[Asker, TrustQuestion]) -> None:
-    asks, question = asker
-    dialog = question.dialog
-    assert dialog is not None
-    asks.trust_answered.emit(False)
-    QApplication.processEvents()
-    assert question.dialog is None
-    assert asks.answers in ([], [False])
+def test_the_bar_can_say_no(asked: Asked) -> None:
+    bar = asked.notices.bar("trust")
+    assert bar is not None
+    QTest.mouseClick(bar.buttons["Do not run"], Qt.MouseButton.LeftButton)
+    assert asked.asker.answers == [False]
+    assert asked.notices.bar("trust") is None
+
+
+def test_the_button_says_yes_and_what_was_looked_at_comes_back(asked: Asked) -> None:
+    QTest.mouseClick(asked.page.allow_button, Qt.MouseButton.LeftButton)
+    assert asked.asker.answers == [True]
+    assert asked.right.side is Side.SETTINGS
+    assert asked.notices.bar("trust") is None
+
+
+def test_a_question_that_is_settled_otherwise_goes(asked: Asked) -> None:
+    asked.asker.trust_answered.emit(False)
+    assert asked.question.page is None
+    assert asked.right.side is Side.SETTINGS
+    assert asked.asker.answers == []

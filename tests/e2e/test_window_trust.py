@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from app.trust_question import TrustDialog
+from app.trust_question import TrustPage
 from core.events import RunStatus
 from core.trust_store import TrustStore
 from tests.e2e.desk import Desk, texts_in
@@ -24,13 +24,13 @@ def bring_command(desk: Desk, code: str = ANSWER, name: str = "tool") -> str:
     return desk.project.agent(name, backend="command", command=[sys.executable, "-c", program])
 
 
-def ask(desk: Desk) -> TrustDialog:
+def ask(desk: Desk) -> TrustPage:
     """Click Run, and wait for the question."""
     desk.click(desk.window.top_bar.run_button)
-    desk.until(lambda: desk.window.trust.dialog is not None, "it never asked")
-    dialog = desk.window.trust.dialog
-    assert dialog is not None
-    return dialog
+    desk.until(lambda: desk.window.trust.page is not None, "it never asked")
+    page = desk.window.trust.page
+    assert page is not None
+    return page
 
 
 def nothing_was_started(desk: Desk) -> bool:
@@ -40,20 +40,20 @@ def nothing_was_started(desk: Desk) -> bool:
 
 def test_unknown_commands_are_asked_about_before_anything_is_started_and_only_once(desk: Desk) -> None:
     desk.open_new(preparation_agents=[bring_command(desk)], init_script="echo ready")
-    dialog = ask(desk)
-    text = dialog.list.toPlainText()
+    page = ask(desk)
+    text = page.list.toPlainText()
     assert "init_script of the workflow (work.json):\n    echo ready\n" in text
     assert f"agent tool (agents/tool.md):\n    {sys.executable} -c " in text
     assert nothing_was_started(desk)
     assert desk.alive() == []
-    desk.click(dialog.allow_button)
+    desk.click(page.allow_button)
     desk.until_ended()
     assert desk.finished.status is RunStatus.COMPLETED
     assert (desk.project.folder / "was_here").exists()
 
     desk.click(desk.window.top_bar.run_button)
     desk.until(lambda: sum(event.type == "run_finished" for event in desk.events) == 2, "it never ran again")
-    assert desk.window.trust.dialog is None
+    assert desk.window.trust.page is None
 
     bring_command(desk, f"print(1); {ANSWER}")
     desk.until_agents_known()
@@ -66,8 +66,8 @@ def test_unknown_commands_are_asked_about_before_anything_is_started_and_only_on
 
 def test_escape_starts_nothing_and_the_window_can_be_used_again(desk: Desk) -> None:
     desk.open_new(preparation_agents=[bring_command(desk)])
-    dialog = ask(desk)
-    QTest.keyClick(dialog, Qt.Key.Key_Escape)
+    page = ask(desk)
+    QTest.keyClick(page, Qt.Key.Key_Escape)
     desk.until(lambda: not desk.controller.running, "the run never gave up")
     assert nothing_was_started(desk)
     assert desk.window.top_bar.run_button.isEnabled()
