@@ -308,7 +308,9 @@ class RunProgress:
     def cut_off(self, now: float) -> None:
         """The run was cut off: what was at work then is not at work any more."""
         self._end_open_turns(now, "It was cut off.")
-        self._pause("")
+        self._pause("", now)
+        if self.lived:
+            self.lived[-1].ended = now
 
     def _end_open_turns(self, now: float, message: str) -> None:
         for turn in self.turns.values():
