@@ -4,27 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 
 from app import document_edits as edits
-from app.document_edits import InGroup, Mode, NewStep, OnAgent, ReplaceOutline, Target
+from app.document_edits import InGroup, Mode, NewStep, OnAgent, Target
+from app.edit_command import EditPlace, ReplaceOutline
 from app.open_workflow import OpenWorkflow
-from app.outline import Outline
-from core.settings_keys import keys_said
+from app.outline import AgentNode, GroupNode, Outline
+from core.settings_keys import Setting, keys_said
+from core.state import PHASES, Phase
+from core.workflow_pieces import Pieces
 
-__all__ = ["InGroup", "NewStep", "OnAgent", "Target", "WorkflowDocument"]
+__all__ = ["EditPlace", "InGroup", "NewStep", "OnAgent", "Target", "WorkflowDocument"]
 
 
 class WorkflowDocument(OpenWorkflow):
     """The open workflow, to be edited.
 
     Every edit is one named command on `undo_stack`; an edit that changes nothing makes none.
+
+    Signals: `stepped(EditPlace)` after undo or redo, with the place of the edit.
     """
+
+    stepped = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._merge_round = 0
         self.saved.connect(self.end_merging)
+        self.stepped.connect(self.end_merging)
 
     # --- what it would give ----------------------------------------------------------------------------
 
@@ -46,13 +54,12 @@ class WorkflowDocument(OpenWorkflow):
     def insert_agents(self, names: Sequence[str], target: Target) -> bool:
         """Insert agents by name; False where that is not possible."""
         after = self.preview_insert(names, target)
-        return self._push(self.tr("Add {0}").format(", ".join(names)), after)
+        return self._push(self.tr("Add {0}").format(_in_short(names, self.tr("{0} agents"))), after)
 
     def move(self, node_ids: Collection[int], target: Target) -> bool:
         """Move agents or whole groups; False where nothing would change."""
-        return self._push(
-            self.tr("Move {0}").format(self._names(node_ids)), self.preview_move(node_ids, target)
-        )
+        text = self.tr("Move {0}").format(self._names(node_ids))
+        return self._push(text, self.preview_move(node_ids, target), node_ids)
 
     def move_step(self, node_ids: Sequence[int], direction: int) -> bool:
         """Move agents or groups one step up (-1) or down (1), each in turn, as one edit."""
@@ -68,22 +75,75 @@ class WorkflowDocument(OpenWorkflow):
             if target is not None:
                 after = edits.move_agents(after, {node_id}, target, self._new_id)
         words = self.tr("Move {0} up") if direction < 0 else self.tr("Move {0} down")
-        return self._push(words.format(self._names(node_ids)), self._if_different(after))
+        return self._push(words.format(self._names(node_ids)), self._if_different(after), node_ids)
 
     def remove(self, node_ids: Collection[int]) -> bool:
         """Remove agents and groups."""
         text = self.tr("Remove {0}").format(self._names(node_ids))
-        return self._push(text, edits.remove_nodes(self._outline, node_ids))
+        return self._push(text, edits.remove_nodes(self._outline, node_ids), node_ids)
 
     def duplicate(self, node_ids: Collection[int]) -> bool:
-        """Put a copy of each agent behind it."""
+        """Put a copy of each agent and each group behind it."""
         text = self.tr("Duplicate {0}").format(self._names(node_ids))
-        return self._push(text, edits.duplicate_agents(self._outline, node_ids, self._new_id))
+        return self._push(text, edits.duplicate_nodes(self._outline, node_ids, self._new_id))
+
+    def pieces(self, node_ids: Collection[int]) -> Pieces:
+        """What a copy of agents and groups is.
+
+        Some agents of one group are only agents; all agents of a group are the group, with its settings, and
+        so is what was chosen of each of several groups. From several phases, each group knows its phase.
+        """
+        chosen: list[tuple[Phase, GroupNode, tuple[AgentNode, ...]]] = []
+        for phase, _, group in self._outline.all_groups():
+            nodes = tuple(node for node in group.agents if group.id in node_ids or node.id in node_ids)
+            if nodes or group.id in node_ids:
+                chosen.append((phase, group, nodes))
+        if len(chosen) == 1:
+            _, group, nodes = chosen[0]
+            if group.id not in node_ids and (len(nodes) == 1 or nodes != group.agents):
+                return Pieces(agents=tuple(node.entry.model_copy(deep=True) for node in nodes))
+        groups = [
+            (phase, GroupNode(group.id, group.settings, nodes).to_model()) for phase, group, nodes in chosen
+        ]
+        if len({phase for phase, _ in groups}) <= 1:
+            return Pieces(groups=tuple(group for _, group in groups))
+        return Pieces(phases={phase: tuple(group for at, group in groups if at == phase) for phase in PHASES})
+
+    def cut(self, node_ids: Collection[int]) -> bool:
+        """Remove agents and groups that were copied."""
+        text = self.tr("Cut {0}").format(self._names(node_ids))
+        return self._push(text, edits.remove_nodes(self._outline, node_ids), node_ids)
+
+    def paste(self, pieces: Pieces, target: Target, step: NewStep) -> list[int]:
+        """Insert pieces: agents at `target`, groups at `step`, those that know their phase in it.
+
+        Gives the ids of what is new: the groups, else the agents.
+        """
+        after = edits.place_agents(
+            self._outline,
+            [AgentNode(self._new_id(), entry.model_copy(deep=True)) for entry in pieces.agents],
+            target,
+            self._new_id,
+        )
+        after = edits.insert_groups(after, pieces.groups, step.phase, step.index, self._new_id)
+        for phase, groups in pieces.phases.items():
+            at = step.index if phase == step.phase else len(self._outline.groups(phase))
+            after = edits.insert_groups(after, groups, phase, at, self._new_id)
+        count = len(pieces.all_groups)
+        if pieces.agents:
+            words = _in_short(pieces.names, self.tr("{0} agents"))
+        else:
+            words = self.tr("a group") if count == 1 else self.tr("{0} groups").format(count)
+        before = {node_id for _, _, group in self._outline.all_groups() for node_id in group.ids}
+        self._push(self.tr("Paste {0}").format(words), self._if_different(after))
+        new_groups = [group.id for _, _, group in after.all_groups() if group.id not in before]
+        new_agents = [node.id for _, _, node in after.all_agents() if node.id not in before]
+        return new_agents if pieces.agents else new_groups
 
     def make_group(self, node_ids: Collection[int]) -> bool:
         """Make a parallel group of agents; of one alone: a step of its own."""
         text = self.tr("Group {0}").format(self._names(node_ids))
-        return self._push(text, edits.make_group(self._outline, node_ids, self._new_id))
+        return self._push(text, edits.make_group(self._outline, node_ids, self._new_id), node_ids)
 
     def join_next(self, node_id: int) -> bool:
         """Run an agent in parallel with the one after it in its phase."""
@@ -98,7 +158,7 @@ class WorkflowDocument(OpenWorkflow):
         else:
             after = edits.move_agents(self._outline, {following}, OnAgent(node_id), self._new_id)
         text = self.tr("Run {0} in parallel").format(self._names({node_id, following}))
-        return self._push(text, self._if_different(after))
+        return self._push(text, self._if_different(after), {node_id, following})
 
     def next_agent(self, node_id: int) -> int | None:
         """The agent after this one in its phase that is not yet parallel with it; None: there is none."""
@@ -116,41 +176,55 @@ class WorkflowDocument(OpenWorkflow):
 
     def ungroup(self, group_ids: Collection[int]) -> bool:
         """Make every agent of groups a step of its own."""
-        return self._push(self.tr("Ungroup"), edits.ungroup(self._outline, group_ids, self._new_id))
+        return self._push(
+            self.tr("Ungroup"), edits.ungroup(self._outline, group_ids, self._new_id), group_ids
+        )
 
     def set_mode(self, group_ids: Collection[int], mode: Mode) -> bool:
         """Run groups in parallel or in sequence."""
         text = self.tr("Run in parallel") if mode == "parallel" else self.tr("Run in sequence")
-        return self._push(text, edits.set_mode(self._outline, group_ids, mode))
+        return self._push(text, edits.set_mode(self._outline, group_ids, mode), group_ids, ("mode",))
 
     def rename_group(self, group_id: int, name: str) -> bool:
         """Name a group; an empty name takes it away."""
-        after = edits.update_group(self._outline, group_id, {"name": name.strip() or None})
-        return self._push(self.tr("Rename group"), after)
+        after = edits.update_groups(self._outline, {group_id}, {"name": name.strip() or None})
+        return self._push(self.tr("Rename group"), after, {group_id}, ("name",))
 
     def set_enabled(self, node_ids: Collection[int], enabled: bool) -> bool:
         """Enable or disable agents and groups."""
         words = self.tr("Enable {0}") if enabled else self.tr("Disable {0}")
         after = edits.set_enabled(self._outline, node_ids, enabled)
-        return self._push(words.format(self._names(node_ids)), after)
+        return self._push(words.format(self._names(node_ids)), after, node_ids, ("enabled",))
 
-    def update_agent(self, node_id: int, label: str, **changes: object) -> bool:
-        """Change overrides of one place. `label`: the field in words, for Undo.
+    def update_agents(self, node_ids: Collection[int], label: str, **changes: object) -> bool:
+        """Change overrides of some places. `label`: the field in words, for Undo.
 
         Raises pydantic.ValidationError for values that cannot be. Consecutive edits of the same fields
-        merge until `end_merging`; so do those of `update_group` and `update_settings`.
+        merge until `end_merging`; so do those of `update_groups` and `update_settings`.
         """
-        after = edits.update_agents(self._outline, {node_id}, changes)
-        return self._push_field(label, f"agent {node_id}", changes, after)
+        after = edits.update_agents(self._outline, node_ids, changes)
+        return self._push_field(label, node_ids, changes, after)
+
+    def update_groups(self, group_ids: Collection[int], label: str, **changes: object) -> bool:
+        """Change settings of some groups."""
+        after = edits.update_groups(self._outline, group_ids, changes)
+        return self._push_field(label, group_ids, changes, after)
+
+    def update_agent(self, node_id: int, label: str, **changes: object) -> bool:
+        """Change overrides of one place."""
+        return self.update_agents((node_id,), label, **changes)
 
     def update_group(self, group_id: int, label: str, **changes: object) -> bool:
         """Change settings of one group."""
-        after = edits.update_group(self._outline, group_id, changes)
-        return self._push_field(label, f"group {group_id}", changes, after)
+        return self.update_groups((group_id,), label, **changes)
 
     def update_settings(self, label: str, changes: Mapping[str, object]) -> bool:
         """Change settings of the workflow; a key such as `budget.max_tokens` reaches into a part."""
-        return self._push_field(label, "workflow", changes, edits.update_settings(self._outline, changes))
+        return self._push_field(label, (), changes, edits.update_settings(self._outline, changes))
+
+    def rules_elsewhere(self) -> dict[str, Setting]:
+        """By path, the merge rules that files and the environment give and that hold here."""
+        return self._others.rules(self.settings)
 
     @Slot()
     def end_merging(self) -> None:
@@ -173,20 +247,44 @@ class WorkflowDocument(OpenWorkflow):
         groups = sum(group.id in node_ids for _, _, group in self._outline.all_groups())
         if groups:
             names.append(self.tr("a group") if groups == 1 else self.tr("{0} groups").format(groups))
-        return ", ".join(names) if len(names) <= 3 else self.tr("{0} agents").format(len(names))
+        return _in_short(names, self.tr("{0} agents"))
 
     def _if_different(self, after: Outline) -> Outline | None:
         return None if after == self._outline else after
 
-    def _push_field(self, label: str, owner: str, changes: Mapping[str, object], after: Outline) -> bool:
-        key = f"{owner} {' '.join(sorted(changes))} {self._merge_round}"
-        return self._push(self.tr("Change {0}").format(label), after, key)
+    def _push_field(
+        self, label: str, node_ids: Collection[int], changes: Mapping[str, object], after: Outline
+    ) -> bool:
+        fields = tuple(changes)
+        key = f"{sorted(node_ids)} {' '.join(sorted(fields))} {self._merge_round}"
+        return self._push(self.tr("Change {0}").format(label), after, node_ids, fields, key)
 
-    def _push(self, text: str, after: Outline | None, merge_key: str | None = None) -> bool:
+    def _push(
+        self,
+        text: str,
+        after: Outline | None,
+        about: Collection[int] | None = None,
+        fields: Sequence[str] = (),
+        merge_key: str | None = None,
+    ) -> bool:
+        """Make a step of undo. `about`: the nodes that the edit is about; None: those that are new."""
         if after is None or (after == self._outline and _says_the_same(after, self._outline)):
             return False
-        self.undo_stack.push(ReplaceOutline(text, self._outline, after, self._set_outline, merge_key))
+        if about is None:
+            there = {node_id for _, _, group in self._outline.all_groups() for node_id in group.ids}
+            about = [
+                node_id for _, _, group in after.all_groups() for node_id in group.ids if node_id not in there
+            ]
+        place = EditPlace(tuple(about), tuple(fields))
+        self.undo_stack.push(
+            ReplaceOutline(text, self._outline, after, self._set_outline, place, self.stepped.emit, merge_key)
+        )
         return True
+
+
+def _in_short(names: Sequence[str], many: str) -> str:
+    """Names up to three, else how many there are."""
+    return ", ".join(names) if len(names) <= 3 else many.format(len(names))
 
 
 def _says_the_same(one: Outline, other: Outline) -> bool:

@@ -1,4 +1,4 @@
-"""The edits of a workflow: pure functions from one outline to the next, and the undo command that holds both.
+"""The edits of a workflow: pure functions from one outline to the next.
 
 A function gives back an equal outline where there is nothing to do; `WorkflowDocument` then makes no
 command, and a drop there is refused before it happens.
@@ -6,15 +6,14 @@ command, and a drop there is refused before it happens.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel
-from PySide6.QtGui import QUndoCommand
 
-from app.outline import AgentNode, GroupNode, NewId, Outline
-from core.config import AgentEntry, AgentGroup
+from app.outline import AgentNode, GroupNode, NewId, Outline, group_node
+from core.config import AgentEntry, AgentGroup, Group
 from core.state import PHASES, Phase
 
 Mode: TypeAlias = Literal["sequential", "parallel"]
@@ -45,43 +44,6 @@ class NewStep:
 
 
 Target: TypeAlias = InGroup | OnAgent | NewStep
-
-
-class ReplaceOutline(QUndoCommand):
-    """One edit: the outline before and after it.
-
-    Edits with the same `merge_key` that follow each other become one (keystrokes in one field).
-    """
-
-    def __init__(
-        self,
-        text: str,
-        before: Outline,
-        after: Outline,
-        apply: Callable[[Outline], None],
-        merge_key: str | None = None,
-    ) -> None:
-        super().__init__(text)
-        self._before = before
-        self._after = after
-        self._apply = apply
-        self._merge_key = merge_key
-
-    def id(self) -> int:
-        return -1 if self._merge_key is None else 1
-
-    def mergeWith(self, other: QUndoCommand) -> bool:  # noqa: N802 - Qt's name
-        if not isinstance(other, ReplaceOutline) or other._merge_key != self._merge_key:
-            return False
-        self._after = other._after
-        self.setObsolete(self._after == self._before)
-        return True
-
-    def redo(self) -> None:
-        self._apply(self._after)
-
-    def undo(self) -> None:
-        self._apply(self._before)
 
 
 def changed_model(model: ModelT, changes: Mapping[str, object]) -> ModelT:
@@ -120,6 +82,15 @@ def move_agents(outline: Outline, node_ids: Collection[int], target: Target, new
     # Emptied groups go last: until then the indexes of steps mean what the target said.
     lifted = _without_agents(outline, node_ids)
     return _without_empty_groups(place_agents(lifted, moved, target, new_id), outline)
+
+
+def insert_groups(
+    outline: Outline, groups: Sequence[Group], phase: Phase, index: int, new_id: NewId
+) -> Outline:
+    """New groups, with their agents, before step `index` of a phase."""
+    present = list(outline.groups(phase))
+    present[index:index] = [group_node(group, new_id) for group in groups]
+    return outline.with_groups(phase, present)
 
 
 def move_groups(outline: Outline, group_ids: Collection[int], phase: Phase, index: int) -> Outline:
@@ -311,15 +282,11 @@ def ungroup(outline: Outline, group_ids: Collection[int], new_id: NewId) -> Outl
 
 def set_mode(outline: Outline, group_ids: Collection[int], mode: Mode) -> Outline:
     """Run groups in parallel or in sequence."""
-    return _update_groups(outline, group_ids, {"mode": mode})
+    return update_groups(outline, group_ids, {"mode": mode})
 
 
-def update_group(outline: Outline, group_id: int, changes: Mapping[str, object]) -> Outline:
-    """Change settings of a group by field name."""
-    return _update_groups(outline, {group_id}, changes)
-
-
-def _update_groups(outline: Outline, group_ids: Collection[int], changes: Mapping[str, object]) -> Outline:
+def update_groups(outline: Outline, group_ids: Collection[int], changes: Mapping[str, object]) -> Outline:
+    """Change settings of groups by field name."""
     for _, _, group in list(outline.all_groups()):
         if group.id not in group_ids or (group.is_fan_out and "mode" in changes):
             continue
@@ -352,18 +319,23 @@ def update_agents(outline: Outline, node_ids: Collection[int], changes: Mapping[
 def set_enabled(outline: Outline, node_ids: Collection[int], enabled: bool) -> Outline:
     """Enable or disable agents and groups."""
     outline = update_agents(outline, node_ids, {"enabled": enabled})
-    return _update_groups(outline, node_ids, {"enabled": enabled})
+    return update_groups(outline, node_ids, {"enabled": enabled})
 
 
-def duplicate_agents(outline: Outline, node_ids: Collection[int], new_id: NewId) -> Outline:
-    """A copy of each agent right behind it."""
-    for _, _, node in [found for found in outline.all_agents() if found[2].id in node_ids]:
-        found = outline.find_agent(node.id)
-        if found is None:
-            continue
-        place, group, _ = found
-        copy = AgentNode(new_id(), node.entry.model_copy(deep=True))
-        outline = place_agents(outline, [copy], InGroup(group.id, place.entry + 1), new_id)
+def duplicate_nodes(outline: Outline, node_ids: Collection[int], new_id: NewId) -> Outline:
+    """A copy of each agent and group right behind it."""
+    for phase in PHASES:
+        groups: list[GroupNode] = []
+        for group in outline.groups(phase):
+            agents: list[AgentNode] = []
+            for node in group.agents:
+                agents.append(node)
+                if node.id in node_ids:
+                    agents.append(AgentNode(new_id(), node.entry.model_copy(deep=True)))
+            groups.append(replace(group, agents=tuple(agents)))
+            if group.id in node_ids:
+                groups.append(group_node(group.to_model(), new_id))
+        outline = outline.with_groups(phase, groups)
     return outline
 
 

@@ -44,6 +44,18 @@ class OtherSettings:
             return Setting(key, value_of(workflow, key), Origin.WORKFLOW)
         return other or Setting(key, value_of(Workflow(), key), Origin.DEFAULT)
 
+    def rules(self, workflow: Workflow) -> dict[str, Setting]:
+        """By path, the merge rules of other places that a run would have.
+
+        Rules add up; of two for one path the workflow's own wins, but for those of the environment.
+        """
+        return {
+            key.removeprefix(f"{MERGE}."): setting
+            for key, setting in self.settings.items()
+            if key.startswith(f"{MERGE}.")
+            and (setting.origin in _STRONGER or key.removeprefix(f"{MERGE}.") not in workflow.merge)
+        }
+
     def workflow(self, workflow: Workflow) -> Workflow:
         """The workflow with every setting as a run would have it, but for its merge rules."""
         copy = workflow.model_copy(deep=True)

@@ -40,6 +40,11 @@ class GroupNode:
         return isinstance(self.settings, FanOutGroup)
 
     @property
+    def ids(self) -> tuple[int, ...]:
+        """Its own id, and those of its agents."""
+        return (self.id, *(node.id for node in self.agents))
+
+    @property
     def is_parallel(self) -> bool:
         """Whether its agents run at the same time."""
         return self.settings.mode == "parallel"
@@ -66,7 +71,7 @@ class Outline:
     def from_workflow(cls, workflow: Workflow, new_id: NewId) -> Outline:
         """The tree of a workflow, with fresh ids."""
         phases: dict[Phase, tuple[GroupNode, ...]] = {
-            phase: tuple(_group_node(group, new_id) for group in workflow.groups(phase)) for phase in PHASES
+            phase: tuple(group_node(group, new_id) for group in workflow.groups(phase)) for phase in PHASES
         }
         settings = workflow.model_copy(deep=True)
         for phase in PHASES:
@@ -137,7 +142,8 @@ class Outline:
         )
 
 
-def _group_node(group: AgentGroup | FanOutGroup, new_id: NewId) -> GroupNode:
+def group_node(group: AgentGroup | FanOutGroup, new_id: NewId) -> GroupNode:
+    """The node of a group as in a file, with fresh ids; the model itself is left alone."""
     node_id = new_id()
     if isinstance(group, FanOutGroup):
         return GroupNode(node_id, group.model_copy(deep=True))

@@ -43,7 +43,22 @@ def dump_workflow(file: WorkflowFile) -> str:
     """The file's text: plain JSON with a newline at its end."""
     origin = _Origin.of(file.text)
     document = _Writer(origin).workflow(file.workflow)
-    return _pretty(document, 0, 0) + "\n"
+    return pretty_json(document)
+
+
+def group_as_json(group: Group) -> JsonObject:
+    """A group as a new file has it."""
+    return _group(group, None)
+
+
+def entry_as_json(entry: AgentEntry) -> JsonValue:
+    """An agent of a group as a new file has it: its name, or an object where its place says more."""
+    return _entry(entry, {})
+
+
+def pretty_json(value: JsonValue) -> str:
+    """JSON as workflow files are written, with a newline at its end."""
+    return _pretty(value, 0, 0) + "\n"
 
 
 @dataclass(slots=True)

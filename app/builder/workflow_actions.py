@@ -8,6 +8,7 @@ from PySide6.QtCore import QModelIndex, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu
 
+from app.builder.clipboard_actions import ClipboardActions
 from app.builder.workflow_model import Kind, WorkflowModel
 from app.builder.workflow_tree import WorkflowTree
 from app.document import InGroup, NewStep, Target, WorkflowDocument
@@ -43,9 +44,7 @@ class WorkflowActions(QObject):
         self.duplicate = self._action(self.tr("Dupli&cate"), "copy", "Ctrl+D")
         self.remove = self._action(self.tr("&Remove"), "trash-2", QKeySequence.StandardKey.Delete)
         self.edit_agent = self._action(self.tr("&Edit agent…"), "external-link", None)
-        self.select_all = self._action(
-            self.tr("Select &all agents"), None, QKeySequence.StandardKey.SelectAll
-        )
+        self.clipboard = ClipboardActions(document, model, tree)
         self.parallel_with_next.triggered.connect(self._parallel_with_next)
         self.make_group.triggered.connect(self._make_group)
         self.ungroup.triggered.connect(self._ungroup)
@@ -57,7 +56,6 @@ class WorkflowActions(QObject):
         self.duplicate.triggered.connect(self._duplicate)
         self.remove.triggered.connect(self._remove)
         self.edit_agent.triggered.connect(self._edit_agent)
-        self.select_all.triggered.connect(self._select_all)
         self.update_enabled()
 
     def _action(
@@ -76,18 +74,26 @@ class WorkflowActions(QObject):
     def of_menu(self) -> tuple[QAction, ...]:
         """What a menu of the window offers, in its order."""
         return (
+            *self.clipboard.all,
+            self.duplicate,
+            self.remove,
+            self.clipboard.select_all,
+            self._separator(),
             self.parallel_with_next,
             self.make_group,
             self.ungroup,
             self.toggle_mode,
-            self.rename,
+            self._separator(),
             self.move_up,
             self.move_down,
             self.toggle_enabled,
-            self.duplicate,
-            self.remove,
-            self.select_all,
+            self.rename,
         )
+
+    def _separator(self) -> QAction:
+        action = QAction(self)
+        action.setSeparator(True)
+        return action
 
     # --- the selection ---------------------------------------------------------------------------------
 
@@ -119,7 +125,8 @@ class WorkflowActions(QObject):
         one_agent = agents[0] if len(nodes) == 1 and len(agents) == 1 and agents[0].id == nodes[0] else None
         for action in (self.move_up, self.move_down, self.toggle_enabled, self.remove):
             action.setEnabled(editable and bool(nodes))
-        self.duplicate.setEnabled(editable and bool(agents))
+        self.clipboard.update_enabled()
+        self.duplicate.setEnabled(editable and bool(nodes))
         self.make_group.setEnabled(editable and bool(agents) and self._would_group(agents))
         self.ungroup.setEnabled(
             editable and any(len(g.agents) > 1 or g.is_parallel or g.settings.name for g in real_groups)
@@ -161,6 +168,7 @@ class WorkflowActions(QObject):
         if kind is Kind.PHASE:
             phase = self._model.phase(index)
             self._add_agents_menu(menu, NewStep(phase, self._model.rowCount(index)))
+            menu.addAction(self.clipboard.paste)
             return menu
         group = self._model.group_node(index)
         if group is None:
@@ -176,10 +184,11 @@ class WorkflowActions(QObject):
         menu.addSeparator()
         menu.addActions([self.move_up, self.move_down])
         menu.addSeparator()
+        menu.addActions([*self.clipboard.all, self.duplicate, self.remove])
+        menu.addSeparator()
         menu.addAction(self.toggle_enabled)
         if kind is Kind.AGENT:
-            menu.addActions([self.duplicate, self.edit_agent])
-        menu.addAction(self.remove)
+            menu.addAction(self.edit_agent)
         return menu
 
     def _add_agents_menu(self, menu: QMenu, target: Target) -> None:
@@ -241,7 +250,7 @@ class WorkflowActions(QObject):
 
     @Slot()
     def _duplicate(self) -> None:
-        self._document.duplicate([node.id for node in self.selected_agents()])
+        self._document.duplicate(self._tree.selected_nodes())
 
     @Slot()
     def _remove(self) -> None:
@@ -251,10 +260,6 @@ class WorkflowActions(QObject):
     def _edit_agent(self) -> None:
         for node in self.selected_agents()[:1]:
             self.agent_open_requested.emit(node.entry.agent)
-
-    @Slot()
-    def _select_all(self) -> None:
-        self._tree.select_nodes([node.id for _, _, node in self._document.outline.all_agents()])
 
     def add_target(self, phase: Phase | None = None) -> Target:
         """Where an agent of the pool goes: a new step at the end of a phase; without one at the selection."""

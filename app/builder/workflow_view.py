@@ -11,7 +11,7 @@ from app.builder.notices import LockedNotice, ProblemList
 from app.builder.workflow_actions import WorkflowActions
 from app.builder.workflow_model import Kind, WorkflowModel
 from app.builder.workflow_tree import WorkflowTree
-from app.document import WorkflowDocument
+from app.document import EditPlace, WorkflowDocument
 from app.turn_badge import TurnBadge
 from core.plan import Place
 from core.problems import Problem
@@ -24,10 +24,12 @@ WIDTH = 372
 class WorkflowView(QWidget):
     """Shows and edits the open workflow.
 
-    Signals: `selection_changed()`; `agent_open_requested(str)` with an agent's name.
+    Signals: `selection_changed()`; `agent_open_requested(str)` with an agent's name; `message(str)`: a
+    sentence for the status line.
     """
 
     selection_changed = Signal()
+    message = Signal(str)
     agent_open_requested = Signal(str)
 
     def __init__(self, document: WorkflowDocument, parent: QWidget | None = None) -> None:
@@ -52,6 +54,8 @@ class WorkflowView(QWidget):
         self.tree.menu_requested.connect(self._show_menu)
         self.tree.index_opened.connect(self._open_index)
         self.commands.agent_open_requested.connect(self.agent_open_requested)
+        self.commands.clipboard.message.connect(self.message)
+        document.stepped.connect(self._show_step)
         self._problems.opened.connect(self._select_problem)
         document.problems_changed.connect(self._show_problems)
         document.changed.connect(self.commands.update_enabled)
@@ -115,6 +119,14 @@ class WorkflowView(QWidget):
         elif kind is Kind.PHASE:
             centre = self.tree.visualRect(index).center()
             self._show_menu(index, self.tree.viewport().mapToGlobal(centre))
+
+    @Slot(object)
+    def _show_step(self, place: EditPlace) -> None:
+        """After undo and redo: select what the edit was about, where it is there."""
+        nodes = [node_id for node_id in place.nodes if self.model.index_of(node_id).isValid()]
+        if nodes:
+            self.tree.select_nodes(nodes)
+            self.tree.scrollTo(self.model.index_of(nodes[0]))
 
     @Slot()
     def _show_problems(self) -> None:

@@ -1,0 +1,70 @@
+"""One edit of the workflow on the undo stack."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtGui import QUndoCommand
+
+from app.outline import Outline
+
+
+@dataclass(frozen=True, slots=True)
+class EditPlace:
+    """What an edit was about.
+
+    `nodes`: agents and groups, by id; none: the workflow itself. `fields`: what was changed of them, by its
+    key in the file; none: their places.
+    """
+
+    nodes: tuple[int, ...] = ()
+    fields: tuple[str, ...] = ()
+
+
+class ReplaceOutline(QUndoCommand):
+    """One edit: the outline before and after it, and where it was.
+
+    `apply` gets an outline to show; `tell` the place when the edit is undone or done again. Edits with the
+    same `merge_key` that follow each other become one (keystrokes in one field).
+    """
+
+    def __init__(
+        self,
+        text: str,
+        before: Outline,
+        after: Outline,
+        apply: Callable[[Outline], None],
+        place: EditPlace,
+        tell: Callable[[EditPlace], None],
+        merge_key: str | None = None,
+    ) -> None:
+        super().__init__(text)
+        self._before = before
+        self._after = after
+        self._apply = apply
+        self._place = place
+        self._tell = tell
+        self._merge_key = merge_key
+        self._done = False
+
+    def id(self) -> int:
+        return -1 if self._merge_key is None else 1
+
+    def mergeWith(self, other: QUndoCommand) -> bool:  # noqa: N802 - Qt's name
+        if not isinstance(other, ReplaceOutline) or other._merge_key != self._merge_key:
+            return False
+        self._after = other._after
+        self.setObsolete(self._after == self._before)
+        return True
+
+    def redo(self) -> None:
+        self._apply(self._after)
+        if self._done:
+            self._tell(self._place)
+        # The first time the user is there already.
+        self._done = True
+
+    def undo(self) -> None:
+        self._apply(self._before)
+        self._tell(self._place)
