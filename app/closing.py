@@ -1,4 +1,4 @@
-"""Closing the window: nothing unsaved is lost, and nothing of a run outlives it."""
+"""Closing the window: nothing unsaved is lost, and nothing of a run outlives it unasked."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from PySide6.QtWidgets import QMainWindow, QMessageBox
 
 from app.file_actions import FileActions
 from app.question import Choice, ask
+from app.run_in_tray import RunInTray
 from core.events import StopKind
 
 
 class Closing(QObject):
     """The way from the wish to close to the moment when it is all right.
 
-    `is_running` tells whether a run goes on, `stop` stops it. The window calls `begin` when the user wants to
-    close it and `run_ended` when a run has ended. When all is done `may_close` is True; it then closes it.
+    `is_running` tells whether a run goes on, `stop` stops it, `in_tray` lets it go on without the window.
+    The window calls `begin` when the user wants to close it and `run_ended` when a run has ended. When all is
+    done `may_close` is True; it then closes the window.
     """
 
     def __init__(
@@ -25,12 +27,14 @@ class Closing(QObject):
         files: FileActions,
         is_running: Callable[[], bool],
         stop: Callable[[StopKind], None],
+        in_tray: RunInTray,
     ) -> None:
         super().__init__(window)
         self._window = window
         self._files = files
         self._is_running = is_running
         self._stop = stop
+        self._in_tray = in_tray
         self._waits = False
         self.may_close = False
         self.question: QMessageBox | None = None
@@ -42,26 +46,31 @@ class Closing(QObject):
             question.raise_()
             question.activateWindow()
             return
-        self._files.when_saved(self._saved)
+        if self._is_running():
+            # First, because it may be that nothing is to end.
+            self._ask_about_run()
+        else:
+            self._files.when_saved(self._finish)
 
-    def _saved(self) -> None:
-        """Nothing is unsaved any more, or the user does not want it."""
-        if not self._is_running():
-            self._finish()
-            return
+    def _ask_about_run(self) -> None:
         destructive = QMessageBox.ButtonRole.DestructiveRole
-        choices = (
+        choices = [
             Choice(self.tr("Stop now and quit"), lambda: self._quit(StopKind.NOW), destructive),
             Choice(
                 self.tr("Stop after the running agents and quit"),
                 lambda: self._quit(StopKind.AFTER_RUNNING),
                 destructive,
             ),
-        )
+        ]
+        if self._in_tray.possible:
+            words = self.tr("Keep running in the tray")
+        else:
+            words = self.tr("Keep running, minimized")
+        choices.append(Choice(words, self._in_tray.hide_window))
         self.question = ask(
             self._window,
             self.tr("A run is going on."),
-            self.tr("OpenLoop closes when it has stopped. What is finished is kept in the run folder."),
+            self.tr("When it is stopped, OpenLoop closes. What is finished is kept in the run folder."),
             choices,
             self.tr("Cancel"),
         )
@@ -72,6 +81,10 @@ class Closing(QObject):
         self.question = None
 
     def _quit(self, kind: StopKind) -> None:
+        self._files.when_saved(lambda: self._stop_and_finish(kind))
+
+    def _stop_and_finish(self, kind: StopKind) -> None:
+        """Nothing is unsaved any more, or the user does not want it."""
         if not self._is_running():
             # It ended while the question stood.
             self._finish()
@@ -81,7 +94,7 @@ class Closing(QObject):
 
     def at_once(self) -> None:
         """The system or the terminal wants an end: no questions, but nothing of the run stays alive."""
-        self._quit(StopKind.NOW)
+        self._stop_and_finish(StopKind.NOW)
 
     def run_ended(self) -> None:
         """No run is alive any more."""

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QSplitter, QVBoxLayout, QWidget
 
 from app.about import show_about
 from app.agent_actions import AgentActions
+from app.attention import Attention
 from app.builder.agent_pool import AgentPool
 from app.builder.settings_panel import SettingsPanel
 from app.builder.workflow_view import WorkflowView
@@ -30,6 +31,7 @@ from app.recent_files import RecentFiles
 from app.resuming import Resuming
 from app.right_side import RightSide
 from app.run_badges import RunBadges
+from app.run_in_tray import RunInTray
 from app.run_notices import RunNotices
 from app.run_session import RunSession
 from app.run_view.status_line import StatusLine
@@ -37,6 +39,7 @@ from app.settings_store import SettingsStore
 from app.side import Side
 from app.theme import Appearance, Scheme, is_appearance_event
 from app.top_bar import TopBar
+from app.tray_icon import TrayIcon
 from app.trust_question import TrustQuestion
 from app.watched_run import WatchedRun
 from app.window_actions import WindowActions
@@ -81,7 +84,6 @@ class MainWindow(FileDropWindow):
         self.files = FileActions(document, self.notices, self.recent, self)
         self.top_bar = TopBar(self.actions_of_window, self)
         self.agents = AgentActions(document, self.notices, known_backends, self)
-        self.closing = Closing(self, self.files, lambda: controller.running, controller.stop)
         self.pool = AgentPool(self)
         self.workflow_view = WorkflowView(document, self)
         self.settings_panel = SettingsPanel(document, self)
@@ -97,6 +99,10 @@ class MainWindow(FileDropWindow):
         self.left_overs = LeftOvers(self.notices, self.resuming.open_run, self)
         self.trust = TrustQuestion(controller, self.right, self.notices, self)
         self.doctor = Doctor(document, self)
+        tray = TrayIcon(self)
+        self.attention = Attention(self, self.run, controller, self._store, tray)
+        self.in_tray = RunInTray(self, self.run, tray, self.attention.come_to_front, self._quit)
+        self.closing = Closing(self, self.files, lambda: controller.running, controller.stop, self.in_tray)
         self.closed.connect(self.doctor.close)
         self.status = StatusLine(self)
         self.status.show_backend(backend_text)
@@ -144,8 +150,6 @@ class MainWindow(FileDropWindow):
         run.told.connect(self._show_events)
         run.ticked.connect(self._show_time)
         run.running_changed.connect(self._running_changed)
-        run.needs_user.connect(self._call_user)
-        self._controller.trust_asked.connect(self._call_user)
         self.run_notices.place_requested.connect(self._show_place)
         self.run_notices.message.connect(self.status.say)
         self.watched.run_again_requested.connect(self.start_run)
@@ -200,6 +204,8 @@ class MainWindow(FileDropWindow):
         ):
             action.triggered.connect(do)
         actions.schemes.triggered.connect(self._choose_scheme)
+        actions.notices.setChecked(self._store.notices)
+        actions.notices.triggered.connect(self._choose_notices)
         actions.check_computer.triggered.connect(self.doctor.open)
         actions.about.triggered.connect(self._about)
         actions.palette.triggered.connect(self._search_actions)
@@ -329,11 +335,6 @@ class MainWindow(FileDropWindow):
         self.top_bar.show_paused(self.run.paused)
 
     @Slot()
-    def _call_user(self) -> None:
-        if not self.isActiveWindow():
-            QApplication.alert(self)
-
-    @Slot()
     def _show_time(self) -> None:
         """Everything that changes only because time goes on."""
         progress, now = self.progress, self.run.clock()
@@ -356,6 +357,10 @@ class MainWindow(FileDropWindow):
         self._store.scheme = scheme
         if self._appearance is not None:
             self._appearance.choose(scheme)
+
+    @Slot(bool)
+    def _choose_notices(self, wanted: bool) -> None:
+        self._store.notices = wanted
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         super().changeEvent(event)
@@ -384,6 +389,12 @@ class MainWindow(FileDropWindow):
     @Slot(QAction)
     def _open_example(self, action: QAction) -> None:
         self.files.open(Path(str(action.data())))
+
+    @Slot()
+    def _quit(self) -> None:
+        """As closing does, also from the tray: what is to be asked needs the window."""
+        self.attention.come_to_front()
+        self.close()
 
     def quit_at_once(self) -> None:
         """Stop the run now and close without a question, such as for a signal of the system."""

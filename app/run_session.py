@@ -31,7 +31,7 @@ class RunSession(QObject):
     Signals: `starting()`: Run or Resume was pressed; `refused(list[Problem])`: it could not begin;
     `began(RunProgress)`: another run, which may have a past; `told(list[Event])` after they were applied to
     `progress`; `ticked()` at most four times a second while a run goes on; `running_changed(bool)`;
-    `orphans_asked(list[Orphan])`: see `end_orphans`; `needs_user()`: a question, a pause, or the end.
+    `orphans_asked(list[Orphan])`: see `end_orphans`.
     """
 
     starting = Signal()
@@ -41,7 +41,6 @@ class RunSession(QObject):
     ticked = Signal()
     running_changed = Signal(bool)
     orphans_asked = Signal(object)
-    needs_user = Signal()
 
     def __init__(
         self, controller: RunController, document: WorkflowDocument, parent: QObject | None = None
@@ -69,7 +68,6 @@ class RunSession(QObject):
         controller.refused.connect(self.refused)
         controller.planned.connect(self._take_plan)
         controller.orphans_asked.connect(self.orphans_asked)
-        controller.orphans_asked.connect(self.needs_user)
 
     @property
     def running(self) -> bool:
@@ -169,7 +167,6 @@ class RunSession(QObject):
         self.told.emit(events)
         if any(isinstance(event, QuestionAsked | RunPaused | RunFinished) for event in events):
             self.ticked.emit()
-            self.needs_user.emit()
 
     def _is_of_document(self, plan: RunPlan) -> bool:
         """Whether a run's workflow is the open one: the same file, with the same steps at the same places."""

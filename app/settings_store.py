@@ -15,6 +15,7 @@ _SPLITTER = "window/splitter"
 _SCHEME = "view/scheme"
 _ZOOM = "view/log_zoom"
 _RECENT = "files/recent"
+_NOTICES = "run/notices"
 _ZOOMS = range(-4, 25)
 
 
@@ -78,6 +79,17 @@ class SettingsStore:
     @log_zoom.setter
     def log_zoom(self, value: int) -> None:
         self._settings.setValue(_ZOOM, value)
+
+    # --- a run -----------------------------------------------------------------------------------------
+
+    @property
+    def notices(self) -> bool:
+        """Whether the desktop tells when a run needs the user and the window is not in front."""
+        return str(self._settings.value(_NOTICES, "true")) != "false"
+
+    @notices.setter
+    def notices(self, value: bool) -> None:
+        self._settings.setValue(_NOTICES, "true" if value else "false")
 
     # --- files -----------------------------------------------------------------------------------------
 

@@ -706,6 +706,37 @@ def test_cancelled_closing_leaves_the_run_alone(opened: Opened) -> None:
     assert opened.window.isVisible()
 
 
+def test_a_run_may_go_on_without_its_window(opened: Opened) -> None:
+    """Offscreen there is no tray to hide in."""
+    opened.edit()
+    opened.run()
+    opened.window.close()
+    answer(opened.qtbot, "Keep running, minimized")
+    assert opened.window.isMinimized()
+    assert opened.controller.stops == []
+    opened.finish()
+    assert opened.closed == []
+    opened.window.close()
+    answer(opened.qtbot, "Don’t save")
+    assert opened.closed == [True]
+
+
+def test_unsaved_changes_are_asked_about_before_a_run_is_stopped_for_the_end(opened: Opened) -> None:
+    opened.edit()
+    opened.run()
+    opened.window.close()
+    answer(opened.qtbot, "Stop now and quit")
+    assert opened.controller.stops == []
+    answer(opened.qtbot, "Cancel")
+    assert opened.controller.stops == []
+    opened.window.close()
+    answer(opened.qtbot, "Stop now and quit")
+    answer(opened.qtbot, "Don’t save")
+    assert opened.controller.stops == [StopKind.NOW]
+    opened.finish(RunStatus.STOPPED)
+    assert opened.closed == [True]
+
+
 def test_a_run_that_ends_while_the_question_stands_does_not_keep_the_window(opened: Opened) -> None:
     opened.run()
     opened.window.close()
