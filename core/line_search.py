@@ -1,26 +1,25 @@
 """Finding text in a log file of any size: counted once in a worker, then stepped through at once.
 
-The worker keeps the number of matches of every megabyte, nothing else; the next and the previous match
-are then found by looking into one megabyte. Case does not matter. Matches do not span lines.
+The worker keeps the number of matches of every megabyte, and a few thousand lines to mark beside the scroll
+bar; the next and the previous match are then found by looking into one megabyte. Matches do not span lines.
 """
 
 from __future__ import annotations
 
-import re
-import threading
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 
-from core.transcript import HEADER
+from core.line_kinds import EVERY_KIND, LineKind
+from core.line_needle import Needle, TooSlowError
+from core.line_scan import LineScan
 
-_CHUNK = 1024 * 1024
-_ESCAPE = re.compile(rb"\x1b\[[0-9;:?]*[@-~]")
-_OVERPRINTED = re.compile(rb"(?m)^[^\n]*\r(?![\r\n]|\Z)")
+_PLACES = 2048
+"""Parts of the file in which a match is marked at most once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,117 +31,50 @@ class Match:
     ordinal: int
 
 
-class LineSearch:
-    """One needle in one file. `structured`: the file is a transcript, whose marks are not part of its text.
+class LineSearch(LineScan):
+    """One needle in one file. Raises NeedleError for an expression that is none."""
 
-    `run` belongs to a worker and may be called again after the file grew; everything else is safe meanwhile.
-    """
+    def __init__(
+        self, path: Path, needle: Needle | str, *, structured: bool, kinds: LineKind = EVERY_KIND
+    ) -> None:
+        super().__init__(path, structured=structured, kinds=kinds)
+        self.needle = needle if isinstance(needle, Needle) else Needle(needle)
+        self._finder = self.needle.finder()
+        self._overlap = self._finder.overlap
+        self._marked = array("Q")
 
-    def __init__(self, path: Path, needle: str, *, structured: bool) -> None:
-        self.path = path
-        self.needle = needle
-        self._structured = structured
-        self._pattern = _bytes_pattern(needle)
-        self._plain = needle.lower().encode() if needle.isascii() else None
-        self._overlap = max(0, max(len(needle.lower().encode()), len(needle.upper().encode())) - 1)
-        self._cancelled = threading.Event()
-        self._lock = threading.Lock()
-        self._starts = array("Q")
-        self._totals = array("Q", [0])
-        self._scanned = 0
-        self._finished = False
+    def _look(self, data: bytes, length: int, first_line: int) -> int:
+        found = self._finder.count(data, length, self._hide)
+        if found:
+            self._mark(data, length, first_line)
+        return found
 
-    @property
-    def count(self) -> int:
-        """Matches found so far."""
+    def _mark(self, data: bytes, length: int, first_line: int) -> None:
+        """Remember lines with matches, as many as a scroll bar can show."""
+        step = max(1, self._end // _PLACES)
+        line, counted, free = first_line, 0, 0
+        lines: list[int] = []
+        for start, _ in self._finder.spans(data, self._hide):
+            if start >= length:
+                break
+            if start < free:
+                continue
+            line += data.count(b"\n", counted, start)
+            counted, free = start, start + step
+            if not lines or lines[-1] != line:
+                lines.append(line)
         with self._lock:
-            return self._totals[-1]
+            self._marked.extend(lines)
+            if len(self._marked) > 2 * _PLACES:
+                self._marked = self._marked[::2]
 
-    @property
-    def scanned(self) -> int:
-        """Bytes looked through so far."""
-        return self._scanned
+    def _dropped(self, first_line: int) -> None:
+        del self._marked[bisect_left(self._marked, first_line) :]
 
-    @property
-    def finished(self) -> bool:
-        """Whether the file was looked through to the end that it had when `run` was called."""
-        return self._finished
-
-    def cancel(self) -> None:
-        """Make `run` return soon."""
-        self._cancelled.set()
-
-    def run(self, pause: float = 0.0) -> None:
-        """Look through the file from where the last call ended. `pause`: seconds to rest after each chunk."""
-        self._finished = False
-        self._cancelled.clear()
-        try:
-            with self.path.open("rb", buffering=0) as file:
-                end = file.seek(0, 2)
-                self._drop_unfinished_line(end)
-                position = self._scanned
-                while position < end and not self._cancelled.is_set():
-                    file.seek(position)
-                    data = file.read(min(_CHUNK + self._overlap, end - position))
-                    if not data:
-                        break
-                    length = self._chunk_length(data, last=position + len(data) >= end)
-                    found = self._count_in(data, length)
-                    with self._lock:
-                        self._starts.append(position)
-                        self._totals.append(self._totals[-1] + found)
-                        position += length
-                        self._scanned = position
-                    if pause and self._cancelled.wait(pause):
-                        return
-        except OSError:
-            pass
-        self._finished = not self._cancelled.is_set()
-
-    def _drop_unfinished_line(self, end: int) -> None:
-        """The last chunk is looked through again when the file grew: its last line may have grown."""
+    def marked_lines(self) -> array[int]:
+        """Lines with matches, ascending; of many that are close together, some."""
         with self._lock:
-            if end < self._scanned:
-                self._starts, self._totals, self._scanned = array("Q"), array("Q", [0]), 0
-            elif self._starts and end > self._scanned:
-                self._scanned = self._starts.pop()
-                self._totals.pop()
-
-    def _chunk_length(self, data: bytes, *, last: bool) -> int:
-        """Chunks end with a line, so that no match is cut; inside of an endless line, anywhere."""
-        if last and len(data) <= _CHUNK:
-            return len(data)
-        newline = data.rfind(b"\n", 0, _CHUNK)
-        return newline + 1 if newline >= 0 else min(len(data), _CHUNK)
-
-    def _count_in(self, data: bytes, length: int) -> int:
-        """Matches that begin in the first `length` bytes."""
-        if data[length - 1 : length] == b"\n":
-            data = data[:length]
-        if self._plain is not None:
-            data = data[: length + self._overlap]
-            lowered = data.lower()
-            if self._plain not in lowered:
-                return 0
-            if not self._hides(data):
-                return lowered.count(self._plain)
-            return self._visible(data).lower().count(self._plain)
-        if self._pattern.search(data) is None:
-            return 0
-        return sum(1 for match in self._pattern.finditer(self._visible(data)) if match.start() < length)
-
-    def _hides(self, data: bytes) -> bool:
-        return b"\x1b" in data or b"\r" in data or (self._structured and b"\x1e" in data)
-
-    def _visible(self, data: bytes) -> bytes:
-        """The bytes with what is not shown blanked out, at the same offsets."""
-        if self._structured and b"\x1e" in data:
-            data = HEADER.sub(_blank, data)
-        if b"\x1b" in data:
-            data = _ESCAPE.sub(_blank, data)
-        if b"\r" in data:
-            data = _OVERPRINTED.sub(_blank, data)
-        return data
+            return self._marked[:]
 
     # --- stepping ---------------------------------------------------------------------------------------
 
@@ -189,40 +121,13 @@ class LineSearch:
         with self._lock:
             if not 0 <= chunk < len(self._starts):
                 return
-            start, before = self._starts[chunk], self._totals[chunk]
-            end = self._starts[chunk + 1] if chunk + 1 < len(self._starts) else self._scanned
+            before = self._totals[chunk]
         try:
-            with self.path.open("rb", buffering=0) as file:
-                file.seek(start)
-                data = self._visible(file.read(end - start + self._overlap))
-        except OSError:
+            start, end, data = self._chunk(chunk)
+            for number, (first, stop) in enumerate(self._finder.spans(data, self._hide), 1):
+                if first >= end - start:
+                    return
+                yield Match(start + first, stop - first, before + number)
+        except (OSError, TooSlowError):
+            # The file is gone: there is nothing to go to.
             return
-        for number, found in enumerate(self._pattern.finditer(data), 1):
-            first, stop = found.span()
-            if first >= end - start:
-                return
-            yield Match(start + first, stop - first, before + number)
-
-
-def _blank(match: re.Match[bytes]) -> bytes:
-    return b"\x00" * len(match[0])
-
-
-def _bytes_pattern(needle: str) -> re.Pattern[bytes]:
-    """The needle in either case, as a pattern over UTF-8 bytes."""
-    parts: list[bytes] = []
-    for character in needle:
-        cases = {character, character.lower(), character.upper()}
-        parts.append(
-            b"(?:" + b"|".join(re.escape(case.encode("utf-8", "replace")) for case in sorted(cases)) + b")"
-        )
-    return re.compile(b"".join(parts))
-
-
-def text_pattern(needle: str) -> re.Pattern[str]:
-    """The same needle over text, for highlighting what `LineSearch` finds."""
-    parts: list[str] = []
-    for character in needle:
-        cases = {character, character.lower(), character.upper()}
-        parts.append("(?:" + "|".join(re.escape(case) for case in sorted(cases)) + ")")
-    return re.compile("".join(parts))

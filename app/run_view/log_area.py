@@ -24,7 +24,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 from app.run_view import log_accessible
 from app.run_view.log_find import FindBar, FollowPill, LogFinder
 from app.run_view.log_page import LogPage, Place, PlacedRow
-from app.run_view.log_painter import MARGIN, LogPainter, Marked, matches_in
+from app.run_view.log_painter import MARGIN, LogPainter, Marked
 from app.run_view.log_selection import Caret, LogSelection
 from app.run_view.log_source import LogSource
 from app.scroll_bar import use_thin_scroll_bars
@@ -319,7 +319,7 @@ class LogArea(QAbstractScrollArea):
         row = placed.laid.row
         return [
             Marked(start, end, current=self._found == (row.line, number))
-            for number, (start, end) in enumerate(matches_in(row, self._finder.pattern))
+            for number, (start, end) in enumerate(self._finder.in_row(row))
         ]
 
     # --- places, folds, zoom ----------------------------------------------------------------------------

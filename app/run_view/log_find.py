@@ -2,28 +2,52 @@
 
 from __future__ import annotations
 
-import re
+from array import array
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QToolButton, QWidget
 
+from app.run_view.log_rows import Row
 from app.run_view.log_source import BackgroundJob, LogSource
 from app.theme import GRID, RADIUS, font, icon, theme
-from core.line_search import LineSearch, Match, text_pattern
+from core.line_kinds import EVERY_KIND, LineKind
+from core.line_needle import Needle
+from core.line_search import LineSearch, Match
 
 
 class LogFinder:
     """One search in one log. The thread runs again by `poll` when the file grew."""
 
-    def __init__(self, source: LogSource, needle: str) -> None:
-        self.pattern: re.Pattern[str] = text_pattern(needle)
+    def __init__(self, source: LogSource, needle: Needle, kinds: LineKind = EVERY_KIND) -> None:
         self.current: Match | None = None
+        self._finder = needle.finder()
         self._source = source
-        self._search = LineSearch(source.path, needle, structured=source.structured)
+        self._search = LineSearch(source.path, needle, structured=source.structured, kinds=kinds)
         self._job = BackgroundJob("log-find")
         self._wanted: tuple[int, int] | None = None
         self._job.start(self._search.run)
+
+    def in_row(self, row: Row) -> list[tuple[int, int]]:
+        """Where matches are in what a row shows of the file."""
+        start, end = row.searchable
+        found = self._finder.in_text(row.text[start:end])
+        return [(start + first, start + last) for first, last in found]
+
+    @property
+    def too_slow(self) -> bool:
+        """Whether the expression took so long that it was given up."""
+        return self._search.too_slow
+
+    @property
+    def marked_lines(self) -> array[int]:
+        """Lines with matches, for the scroll bar."""
+        return self._search.marked_lines()
+
+    @property
+    def share(self) -> float:
+        """How much of the file was looked through, 0 to 1."""
+        return self._search.share
 
     @property
     def count(self) -> int:

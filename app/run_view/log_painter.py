@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -323,10 +322,3 @@ class LogPainter:
         line = laid.layout.lineAt(0)
         return self.text_left + (line.naturalTextWidth() if line.isValid() else 0.0) + MARGIN
 
-
-def matches_in(row: Row, pattern: re.Pattern[str] | None) -> list[tuple[int, int]]:
-    """Where the pattern is in what a row shows of the file."""
-    if pattern is None:
-        return []
-    start, end = row.searchable
-    return [match.span() for match in pattern.finditer(row.text, start, end)]

@@ -24,9 +24,10 @@ from PySide6.QtWidgets import QMenu, QWidget
 from app.run_view.log_area import LogArea
 from app.run_view.log_find import LogFinder
 from app.run_view.log_page import Place
-from app.run_view.log_painter import MARGIN, matches_in
+from app.run_view.log_painter import MARGIN
 from app.run_view.log_selection import AT_ONCE, LIMIT, Caret, word_at
 from app.run_view.log_source import BackgroundJob
+from core.line_needle import Needle
 
 
 class LogView(LogArea):
@@ -344,7 +345,7 @@ class LogView(LogArea):
         start = self._offset_of(self._found[0] if self._found else self._page.place.line)
         self._drop_finder()
         if needle and self._page.source is not None:
-            self._finder = LogFinder(self._page.source, needle)
+            self._finder = LogFinder(self._page.source, Needle(needle))
             if self._finder.step(start, 1):
                 self._show_found()
         self._show_count()
@@ -404,7 +405,7 @@ class LogView(LogArea):
         laid = self._page.laid(line)
         part = 0
         if laid is not None:
-            spans = matches_in(laid.row, finder.pattern)
+            spans = finder.in_row(laid.row)
             if number < len(spans):
                 part = self._painter.screen_row_of(laid, spans[number][0])
         self._reveal(line, part)
