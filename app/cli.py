@@ -170,6 +170,12 @@ def _runs(options: argparse.Namespace) -> int:
     return print_runs(options.workflow, options.workdir, options.log_dir, as_json=options.json)
 
 
+def _export(options: argparse.Namespace) -> int:
+    from app.export_command import export_run
+
+    return export_run(options.run, _overrides(options), html=options.html, json=options.json)
+
+
 def _config(options: argparse.Namespace) -> int:
     from app.config_command import print_config
 
@@ -288,6 +294,7 @@ _DO: dict[str, Callable[[argparse.Namespace], int]] = {
     "run": _run,
     "resume": _resume,
     "runs": _runs,
+    "export": _export,
     "validate": _validate,
     "config": _config,
     "doctor": _doctor,

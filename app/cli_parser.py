@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-COMMANDS = ("gui", "run", "resume", "runs", "validate", "config", "doctor", "schema", "agents")
+COMMANDS = ("gui", "run", "resume", "runs", "export", "validate", "config", "doctor", "schema", "agents")
 RUN_EPILOG = (
     "Ends with 0 when the run completed, 1 when it ended otherwise, 2 when it could not start, "
     "130 when it was interrupted."
@@ -62,6 +62,18 @@ def parser() -> argparse.ArgumentParser:
     runs.add_argument("workflow", nargs="?", type=Path, help="workflow file; default: the current folder")
     _add_places(runs)
     runs.add_argument("--json", action="store_true", help="print one JSON object a line")
+
+    export = commands.add_parser(
+        "export",
+        help="write a run as one HTML file that opens anywhere, or as JSON",
+        epilog="Without --html and --json: HTML in the current folder, named after the workflow and the run.",
+    )
+    export.add_argument("run", type=Path, help="its id as `openloop runs` shows it, or its folder")
+    export.add_argument("--html", type=Path, metavar="FILE", help="write the report there as HTML")
+    export.add_argument(
+        "--json", type=Path, metavar="FILE", help="write the report there as JSON; -: print it"
+    )
+    _add_places(export)
 
     validate = commands.add_parser("validate", help="tell every problem of workflow files")
     validate.add_argument("workflow", nargs="+", type=Path, help="workflow file")

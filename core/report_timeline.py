@@ -1,0 +1,153 @@
+"""The timeline of a report: rows, bars and ticks in parts of its width."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from core.events import AttemptKind
+from core.progress import RunProgress
+from core.progress_words import PHASE_WORDS, duration_words
+from core.run_clock import BreakKind, RunClock
+from core.run_times import Bar, RunChart
+from core.state import Phase
+from core.turn_progress import Attempt
+
+_STEPS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 28800, 86400)
+_MOST_TICKS = 10
+_SIGNS = {AttemptKind.RETRY: "↻", AttemptKind.CORRECTION: "✎"}
+_BREAKS = {
+    BreakKind.RESUMED: "The run was resumed here",
+    BreakKind.WAITED: "The run waited here for its user",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a bar: an attempt, or what is before and between attempts. In percent of the width."""
+
+    left: float
+    width: float
+    kind: str
+    """`succeeded`, `failed`, `corrected`, `stopped`, `running`, `waiting` or `wait`."""
+    sign: str = ""
+    """What marks it at its beginning: `↻` a retry, `✎` a correction."""
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnBar:
+    """One start of a turn."""
+
+    bar: Bar
+    seconds: float
+    pieces: tuple[Piece, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnRow:
+    """All turns with one label in one phase. `first`: the phase begins with it."""
+
+    label: str
+    parallel: bool
+    first: bool
+    bars: tuple[DrawnBar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A moment, or a stretch of time, with a name; in percent of the width."""
+
+    left: float
+    text: str
+    width: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """Everything to draw."""
+
+    rows: tuple[DrawnRow, ...]
+    ticks: tuple[Mark, ...]
+    passes: tuple[Mark, ...]
+    """Phases and passes of the loop."""
+    breaks: tuple[Mark, ...]
+    """Where time is left out, and why."""
+
+
+class _Scale:
+    def __init__(self, clock: RunClock) -> None:
+        self._clock = clock
+        self.seconds = max(clock.length, 0.001)
+
+    def __call__(self, moment: float) -> float:
+        """Where a moment (seconds since the epoch) stands."""
+        return min(100.0, 100 * self._clock.seconds(moment) / self.seconds)
+
+
+def timeline_of(progress: RunProgress, now: float) -> Timeline:
+    """The timeline of a run up to `now` (seconds since the epoch)."""
+    chart = RunChart(progress)
+    clock = chart.clock(now)
+    scale = _Scale(clock)
+    rows: list[DrawnRow] = []
+    phase = ""
+    for row in chart.rows:
+        bars = tuple(
+            DrawnBar(bar, bar.until(now) - bar.first, tuple(_pieces(bar, scale, now))) for bar in row.bars
+        )
+        if not bars:
+            continue
+        rows.append(DrawnRow(row.label, row.bars[-1].parallel, row.phase != phase, bars))
+        phase = row.phase
+    passes = []
+    for band in chart.bands(now):
+        left = scale(band.began)
+        passes.append(Mark(left, pass_words(band.phase, band.iteration), scale(band.ended) - left))
+    breaks = [Mark(scale(cut.began), _BREAKS[cut.kind]) for cut in clock.breaks]
+    return Timeline(tuple(rows), tuple(_ticks(scale.seconds)), tuple(passes), tuple(breaks))
+
+
+def pass_words(phase: Phase, iteration: int) -> str:
+    """A phase, or a pass of the loop, by its name."""
+    return f"Iteration {iteration}" if iteration else PHASE_WORDS[phase]
+
+
+def _pieces(bar: Bar, scale: _Scale, now: float) -> Iterator[Piece]:
+    ended = bar.until(now)
+    began = ended if bar.began is None else bar.began
+    if began > bar.called:
+        # It waited for a slot.
+        yield Piece(scale(bar.called), scale(began) - scale(bar.called), "wait")
+    if bar.began is None:
+        return
+    if not bar.attempts:
+        yield Piece(scale(began), scale(ended) - scale(began), bar.status)
+        return
+    end = scale(bar.attempts[0].started)
+    for attempt, after in zip_longest(bar.attempts, bar.attempts[1:]):
+        left = scale(attempt.started)
+        if left > end:
+            yield Piece(end, left - end, "wait")
+        finished = ended if attempt.finished is None else attempt.finished
+        end = max(left, scale(finished))
+        yield Piece(left, end - left, _kind(bar, attempt, after), _SIGNS.get(attempt.kind, ""))
+
+
+def _kind(bar: Bar, attempt: Attempt, after: Attempt | None) -> str:
+    if after is None:
+        return bar.status
+    if after.kind is AttemptKind.CORRECTION:
+        return "corrected"
+    return "failed" if attempt.problem else "stopped"
+
+
+def _ticks(seconds: float) -> Iterator[Mark]:
+    step = next((step for step in _STEPS if seconds / step <= _MOST_TICKS), 0.0)
+    if not step:
+        step = _STEPS[-1] * (seconds // (_STEPS[-1] * _MOST_TICKS) + 1)
+    # The last one would stand over the edge.
+    for number in range(int(seconds * 0.97 / step) + 1):
+        moment = number * step
+        text = f"{moment:.1f} s" if step < 1 else duration_words(moment)
+        yield Mark(100 * moment / seconds, text)
