@@ -11,7 +11,7 @@ from typing import TypeAlias
 import resources
 from core.agent_definition import AgentDefinition
 from core.agent_file import AgentFile, read_agent
-from core.findings import did_you_mean
+from core.findings import nearest
 from core.problems import Problem, Severity
 
 _Stamp: TypeAlias = tuple[int, int, int]
@@ -65,6 +65,7 @@ class AgentLibrary:
         self._by_name: Mapping[str, AgentDefinition] = {}
         self._agents: tuple[AgentDefinition, ...] = ()
         self._problems: tuple[Problem, ...] = ()
+        self._nearest: dict[str, str | None] = {}
         self.refresh()
 
     @property
@@ -88,7 +89,16 @@ class AgentLibrary:
 
     def suggestion(self, name: str) -> str:
         """A sentence for somebody who named an agent that does not exist; may be empty."""
-        return did_you_mean(name, self._by_name)
+        near = self.nearest(name)
+        return f"Did you mean {near}?" if near is not None else ""
+
+    def nearest(self, name: str) -> str | None:
+        """The agent that somebody most likely meant who named one that does not exist."""
+        known = self._nearest
+        if name not in known:
+            # A workflow is checked with every letter that is typed, and this is the dear part of it.
+            known[name] = nearest(name, self._by_name)
+        return known[name]
 
     def problems_of(self, name: str) -> tuple[Problem, ...]:
         """What is wrong with the file of an agent, also of one that could not be read at all."""
@@ -132,6 +142,7 @@ class AgentLibrary:
         self._by_name = by_name
         self._agents = tuple(agents)
         self._problems = tuple(problems)
+        self._nearest = {}
         return before != (self._agents, self._problems)
 
 

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-import ast
 from collections import Counter
 from collections.abc import Collection
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import orjson
 
-from core.agent import AgentDefinition, AgentLibrary
-from core.config import AgentGroup, FanOutGroup, FanOutTask, Group, Workflow, WorkflowFile
-from core.findings import Finding, FindingList, did_you_mean, to_problems
+from core.agent import AgentLibrary
+from core.config import AgentEntry, AgentGroup, FanOutGroup, FanOutTask, Group, Workflow, WorkflowFile
+from core.findings import Finding, FindingList, did_you_mean, nearest, to_problems
+from core.fixes import ChangeGroup, ChangeSetting, Fix, RemoveGroup, ReplaceAgent, ReplaceBackend
 from core.jsonc import JsonPath, parse_jsonc, read_text
+from core.loop_checks import agents_of, loop_findings
 from core.merge import merge_rule_problem, payload_path_problem
+from core.parallel_checks import parallel_findings
 from core.problems import Problem, Severity, UserFileError
 from core.run_folders import library_of, workdir_of
 from core.state import PHASES, MergeRule, Phase
 from core.workflow_layout import PHASE_KEYS, RawPhase, file_path
 from core.workflow_reading import inspect_workflow
 
+if TYPE_CHECKING:
+    from core.known_payload import KnownPayload
+
 _MANY_RETRIES = 20
-_LONGEST_CONDITION = 1_000
-"""Characters; longer ones are refused as they are."""
+_USUAL_RETRIES, _USUAL_PROMPT = 3, 100_000
 _SMALL_PROMPT = 4_000
 """Bytes; what agents are told about the workflow alone comes near this."""
 
@@ -32,17 +37,22 @@ def check_workflow(
     library: AgentLibrary,
     known_backends: Collection[str] | None = None,
     workdir: Path | None = None,
+    *,
+    known: KnownPayload | None = None,
+    in_force: Workflow | None = None,
 ) -> list[Problem]:
     """Every problem of a workflow, the warnings of reading it (`file.warnings`) first.
 
     Places are those of the model, `loop_agents[1].agents[0]`: neighbouring strings of a file are one group.
     Lines and columns are told while the workflow is as it was read. `known_backends` None: they are not
-    checked. `workdir`: the working folder that replaces the workflow's own.
+    checked. `workdir`: the working folder that replaces the workflow's own. `known`: what earlier runs tell;
+    None: what they would show is not looked for. `in_force`: the settings as a run would have them, where
+    other places than the workflow have a say in them.
     """
     check = _Check(file, library, known_backends)
     check.workflow(workdir)
     check.groups()
-    check.completion()
+    check.flow(in_force or file.workflow, known)
     return [*file.warnings, *_located(file, check.findings), *check.problems]
 
 
@@ -107,12 +117,15 @@ class _Check:
 
     def workflow(self, workdir: Path | None) -> None:
         workflow = self._workflow
-        if not any(_enabled_agents(group) for phase in PHASES for group in workflow.groups(phase)):
+        if not any(agents_of(group) for phase in PHASES for group in workflow.groups(phase)):
             self._error((), _NO_AGENTS, "Add an agent to one of its phases.")
         self._condition()
         self._cannot_run_yet(workflow, ())
         self._merge_rules(workflow.merge, ())
-        self._backend(workflow.backend, ("backend",))
+        near = self._near_backend(workflow.backend)
+        self._backend(
+            workflow.backend, ("backend",), ChangeSetting("backend", near) if near is not None else None
+        )
         self._folders(workdir)
         self._numbers()
         self._texts()
@@ -138,6 +151,7 @@ class _Check:
                 ("workdir",),
                 f"The working folder {folder} " + ("is a file." if folder.exists() else "does not exist."),
                 "Name a folder." if folder.exists() else "Create it, or name another one.",
+                fix=ChangeSetting("workdir", None) if workdir is None else None,
             )
         agents = self._library.folders[0] if self._library.folders else None
         if workflow.agents_dir and agents is not None and not agents.is_dir():
@@ -145,6 +159,7 @@ class _Check:
                 ("agents_dir",),
                 f"The agents folder {agents} does not exist.",
                 "Create it, or name another one.",
+                fix=ChangeSetting("agents_dir", None),
             )
 
     def _numbers(self) -> None:
@@ -153,7 +168,8 @@ class _Check:
             self._warn(
                 ("retries",),
                 f"{workflow.retries} retries may wait for hours: every wait is longer than the one before.",
-                "3 is usual.",
+                f"{_USUAL_RETRIES} is usual.",
+                fix=ChangeSetting("retries", _USUAL_RETRIES),
             )
         for key in ("max_cost_usd", "max_cost_usd_per_group", "max_tokens"):
             if getattr(budget, key) == 0:
@@ -161,18 +177,21 @@ class _Check:
                     ("budget", key),
                     f"With {key} 0 the run ends before its first agent.",
                     "Remove it for no limit.",
+                    fix=ChangeSetting(f"budget.{key}", None),
                 )
         total, per_group = budget.max_cost_usd, budget.max_cost_usd_per_group
         if total is not None and per_group is not None and per_group > total:
             self._warn(
                 ("budget", "max_cost_usd_per_group"),
                 "A group may cost more than the whole run, so its own limit is never reached.",
+                fix=ChangeSetting("budget.max_cost_usd_per_group", None),
             )
         if workflow.max_prompt_bytes is not None and workflow.max_prompt_bytes < _SMALL_PROMPT:
             self._warn(
                 ("max_prompt_bytes",),
                 f"Hardly any prompt fits into {workflow.max_prompt_bytes} bytes.",
-                "100000 is a usual limit.",
+                f"{_USUAL_PROMPT} is a usual limit.",
+                fix=ChangeSetting("max_prompt_bytes", _USUAL_PROMPT),
             )
         try:
             orjson.dumps(workflow.initial_payload)
@@ -211,13 +230,18 @@ class _Check:
             return
         self._cannot_run_yet(group, path)
         if not group.agents:
-            self._warn(path, "The group has no agents and is skipped.", "Add an agent, or remove the group.")
+            self._warn(
+                path,
+                "The group has no agents and is skipped.",
+                "Add an agent, or remove the group.",
+                fix=RemoveGroup(_phase_at(path), _index_at(path)),
+            )
         for index, entry in enumerate(group.agents):
             if not entry.enabled:
                 continue
             at = (*path, "agents", index)
             self._agent(entry.agent, at, has_own_backend=entry.backend is not None)
-            self._backend(entry.backend, (*at, "backend"))
+            self._entry_backend(entry, at)
             if group.timeout and entry.timeout and entry.timeout > group.timeout:
                 self._warn(
                     (*at, "timeout"),
@@ -229,6 +253,7 @@ class _Check:
             path,
             "This version of OpenLoop cannot run fan-out groups yet; the group is kept as it is.",
             'Disable it with "enabled": false to run the rest.',
+            fix=ChangeGroup(_phase_at(path), _index_at(path), (group.agent,), "enabled", False),
         )
         self._agent(group.agent, path, has_own_backend=False)
         if (group.tasks is None) == (group.tasks_from is None):
@@ -258,12 +283,14 @@ class _Check:
                 (*path, "isolation"),
                 "This version of OpenLoop cannot give agents git worktrees of their own yet.",
                 'Use "shared".',
+                fix=_change(policy, path, "isolation", "shared"),
             )
         if policy.merge_strategy == "git-merge":
             self._error(
                 (*path, "merge_strategy"),
                 "This version of OpenLoop cannot merge branches of agents yet.",
                 'Use "sequential".',
+                fix=_change(policy, path, "merge_strategy", "sequential"),
             )
 
     def _merge_rules(self, rules: dict[str, MergeRule], path: JsonPath) -> None:
@@ -278,6 +305,7 @@ class _Check:
         agent = self._library.get(name)
         if agent is None:
             broken = bool(self._library.problems_of(name))
+            near = None if broken or self._found.full else self._library.nearest(name)
             self._error(
                 path,
                 f"The file of the agent {name} cannot be read."
@@ -285,7 +313,8 @@ class _Check:
                 else f"There is no agent called {name}."
                 if name.strip()
                 else "An agent has no name.",
-                "" if broken or self._found.full else self._library.suggestion(name),
+                f"Did you mean {near}?" if near is not None else "",
+                fix=_replace_agent(path, name, near) if near is not None else None,
             )
         if name in self._checked_agents:
             return
@@ -312,76 +341,78 @@ class _Check:
                 )
             )
 
-    def _backend(self, name: str | None, path: JsonPath) -> None:
+    def _entry_backend(self, entry: AgentEntry, path: JsonPath) -> None:
+        near = self._near_backend(entry.backend)
+        fix = None
+        if near is not None:
+            number = path[3]
+            assert isinstance(number, int)
+            place = (_phase_at(path), _index_at(path), number)
+            fix = ReplaceBackend(*place, entry.agent, str(entry.backend), near)
+        self._backend(entry.backend, (*path, "backend"), fix)
+
+    def _backend(self, name: str | None, path: JsonPath, fix: Fix | None) -> None:
         if self._is_unknown_backend(name):
-            known = self._backends or ()
-            suggestion = did_you_mean(str(name), known) or f"There are: {', '.join(sorted(known))}."
-            self._error(path, f"There is no backend called {name}.", suggestion)
+            near = self._near_backend(name)
+            there_are = f"There are: {', '.join(sorted(self._backends or ()))}."
+            suggestion = f"Did you mean {near}?" if near is not None else there_are
+            self._error(path, f"There is no backend called {name}.", suggestion, fix=fix)
+
+    def _near_backend(self, name: str | None) -> str | None:
+        return nearest(str(name), self._backends or ()) if self._is_unknown_backend(name) else None
 
     def _is_unknown_backend(self, name: str | None) -> bool:
         return name is not None and self._backends is not None and name not in self._backends
 
-    # --- who may end the loop --------------------------------------------------------------------------
+    # --- how it would go -------------------------------------------------------------------------------
 
-    def completion(self) -> None:
-        names = _names_in(self._workflow.end_state_condition)
-        if "is_complete" not in names or not self._phase_agents("loop"):
-            return
-        others = names & {"payload", "iteration", "termination_reason", "meta", "phase"}
-        agents = [*self._phase_agents("preparation"), *self._phase_agents("loop")]
-        if not others and not any(agent is None or agent.may_complete for agent in agents):
-            self._warn(
-                ("end_state_condition",),
-                "No agent may end the loop, so it runs "
-                + ("once." if self._workflow.max_loops == 1 else f"{self._workflow.max_loops} times."),
-                "Give one of its agents the role auditor or can_complete: true, "
-                "or use an end condition over payload.",
-            )
-        for index, group in enumerate(self._workflow.loop_agents):
-            rules = {**self._workflow.merge, **(group.merge or {})}
-            if group.mode != "parallel" or not group.enabled or "is_complete" in rules:
-                continue
-            completing = [
-                name
-                for name in _enabled_agents(group)
-                if (agent := self._library.get(name)) is not None and agent.may_complete
-            ]
-            if len(completing) > 1:
-                self._warn(
-                    (PHASE_KEYS["loop"], index),
-                    f"{' and '.join(completing)} may all say that the work is complete; "
-                    "the last one listed decides.",
-                    'Add "merge": {"is_complete": "all"} to ask all of them.',
-                )
-
-    def _phase_agents(self, phase: Phase) -> list[AgentDefinition | None]:
-        names = (name for group in self._workflow.groups(phase) for name in _enabled_agents(group))
-        return [self._library.get(name) for name in names]
+    def flow(self, in_force: Workflow, known: KnownPayload | None) -> None:
+        for finding in loop_findings(self._workflow, in_force, self._library, known):
+            self._found.add(finding)
+        for finding in parallel_findings(self._workflow, in_force, self._library, known):
+            self._found.add(finding)
 
     # --- saying it -------------------------------------------------------------------------------------
 
     def _error(
-        self, path: JsonPath, message: str, suggestion: str = "", *, at_key: bool = False, shift: int = 0
+        self,
+        path: JsonPath,
+        message: str,
+        suggestion: str = "",
+        *,
+        at_key: bool = False,
+        shift: int = 0,
+        fix: Fix | None = None,
     ) -> None:
-        self._found.add(Finding(path, message, suggestion, at_key=at_key, shift=shift))
+        self._found.add(Finding(path, message, suggestion, at_key=at_key, shift=shift, fix=fix))
 
-    def _warn(self, path: JsonPath, message: str, suggestion: str = "") -> None:
-        self._found.add(Finding(path, message, suggestion, Severity.WARNING))
-
-
-def _enabled_agents(group: Group) -> list[str]:
-    if not group.enabled:
-        return []
-    if isinstance(group, FanOutGroup):
-        return [group.agent]
-    return [entry.agent for entry in group.agents if entry.enabled]
+    def _warn(self, path: JsonPath, message: str, suggestion: str = "", *, fix: Fix | None = None) -> None:
+        self._found.add(Finding(path, message, suggestion, Severity.WARNING, fix=fix))
 
 
-def _names_in(condition: str) -> set[str]:
-    if len(condition) > _LONGEST_CONDITION:
-        return set()
-    try:
-        tree = ast.parse(condition.strip(), mode="eval")
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return set()
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+# --- fixes --------------------------------------------------------------------------------------------
+
+
+def _phase_at(path: JsonPath) -> Phase:
+    return next(phase for phase, key in PHASE_KEYS.items() if key == path[0])
+
+
+def _index_at(path: JsonPath) -> int:
+    index = path[1]
+    assert isinstance(index, int)
+    return index
+
+
+def _replace_agent(path: JsonPath, name: str, by: str) -> Fix | None:
+    """None: it is the agent of a fan-out group, which is not edited."""
+    number = path[3] if len(path) == 4 else None
+    return (
+        ReplaceAgent(_phase_at(path), _index_at(path), number, name, by) if isinstance(number, int) else None
+    )
+
+
+def _change(policy: Workflow | AgentGroup, path: JsonPath, key: str, value: str) -> Fix:
+    if isinstance(policy, Workflow):
+        return ChangeSetting(key, value)
+    agents = tuple(entry.agent for entry in policy.agents)
+    return ChangeGroup(_phase_at(path), _index_at(path), agents, key, value)

@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from core.fixes import Fix
+
 
 class Severity(StrEnum):
-    """How bad a problem is: an error stops a run from starting, a warning does not."""
+    """How bad a problem is: an error stops a run from starting, the others do not. A hint may be wrong."""
 
     ERROR = "error"
     WARNING = "warning"
+    HINT = "hint"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,8 @@ class Problem:
     file: Path | None = None
     line: int | None = None
     column: int | None = None
+    fix: Fix | None = None
+    """An edit of the workflow that solves it, where one is obvious."""
 
     def text(self) -> str:
         """One line for a person: file:line:column: place: message. Suggestion."""

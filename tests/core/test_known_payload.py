@@ -7,18 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from core.earlier_runs import LONGEST_LINE, MOST_KEYS, MOST_PATHS, EarlierRuns
 from core.edited_files import MOST_FILES, EditedFiles, files_of_patch
 from core.events import TurnFinished
 from core.journal import JOURNAL_NAME
-from core.known_payload import (
-    LONGEST_LINE,
-    MOST_KEYS,
-    MOST_PATHS,
-    EarlierRuns,
-    KnownPayload,
-    ValueKind,
-    pair_of,
-)
+from core.known_payload import KnownPayload, ValueKind, pair_of
 from tests.core.run_support import Workshop
 
 

@@ -1,0 +1,173 @@
+"""Whether anything can end the loop: a condition that can hold, somebody who may say that it is done."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from core.agent import AgentDefinition, AgentLibrary
+from core.condition_outcomes import MOST_LOOPS, World, parsed, payload_keys, truths
+from core.config import FanOutGroup, Group, Workflow
+from core.findings import Finding, nearest
+from core.fixes import ChangeSetting
+from core.merge import format_path, parse_path
+from core.problems import Severity
+from core.state import Phase
+
+if TYPE_CHECKING:
+    from core.known_payload import KnownPayload
+
+_CONDITION = ("end_state_condition",)
+
+
+def loop_findings(
+    workflow: Workflow,
+    in_force: Workflow,
+    library: AgentLibrary,
+    known: KnownPayload | None,
+) -> Iterator[Finding]:
+    """What keeps the loop from ending before `max_loops`. The condition compiles.
+
+    `in_force`: the settings as a run would have them.
+    """
+    names = list(enabled_agents(workflow, "loop"))
+    tree = parsed(workflow.end_state_condition)
+    if not names or tree is None:
+        return
+    names = [*enabled_agents(workflow, "preparation"), *names]
+    agents = [library.get(name) for name in names]
+    world = World()
+    if True not in truths(tree, world):
+        yield _never(in_force, "The end condition can never hold")
+        return
+    world = replace(world, most_loops=in_force.max_loops)
+    if True not in truths(tree, world):
+        yield _too_few_loops(tree, in_force)
+        return
+    world = replace(world, somebody_completes=any(_may_complete(agent) for agent in agents))
+    if True not in truths(tree, world):
+        yield Finding(
+            _CONDITION,
+            f"No agent may end the loop, so it runs {_times(in_force.max_loops)}.",
+            "Give one of its agents the role auditor or can_complete: true, "
+            "or use an end condition over payload.",
+            Severity.WARNING,
+        )
+        return
+    if known is not None:
+        yield from _unwritten(workflow, tree, world, names, known)
+
+
+def _may_complete(agent: AgentDefinition | None) -> bool:
+    # Of one that is not there nothing is known, and it is a problem of its own.
+    return agent is None or agent.may_complete
+
+
+def enabled_agents(workflow: Workflow, phase: Phase) -> Iterator[str]:
+    """The names of the agents of a phase that are not disabled, as often as they stand there."""
+    for group in workflow.groups(phase):
+        yield from agents_of(group)
+
+
+def agents_of(group: Group) -> list[str]:
+    """The names of a group's agents that are not disabled, in order."""
+    if not group.enabled:
+        return []
+    if isinstance(group, FanOutGroup):
+        return [group.agent]
+    return [entry.agent for entry in group.agents if entry.enabled]
+
+
+# --- findings -----------------------------------------------------------------------------------------
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
+
+
+def _never(in_force: Workflow, why: str) -> Finding:
+    return Finding(
+        _CONDITION,
+        f"{why}, so the loop runs {_times(in_force.max_loops)}.",
+        "Compare something that agents write, such as payload.get('score', 0) >= 90.",
+        Severity.WARNING,
+    )
+
+
+def _too_few_loops(tree: ast.expr, in_force: Workflow) -> Finding:
+    most = in_force.max_loops
+    wanted = next(
+        (
+            number
+            for number in sorted(_numbers(tree))
+            if number > most and True in truths(tree, World(most_loops=number))
+        ),
+        None,
+    )
+    found = _never(in_force, f"iteration gets no further than {most}: the end condition can never hold")
+    if wanted is None:
+        return found
+    return replace(
+        found,
+        suggestion=f"Set max_loops to {wanted}, or ask for less.",
+        fix=ChangeSetting("max_loops", wanted),
+    )
+
+
+def _numbers(tree: ast.expr) -> set[int]:
+    """The whole numbers of a condition, and those after them: where a comparison with them turns."""
+    found = {
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and type(node.value) is int and 0 < node.value < MOST_LOOPS
+    }
+    return found | {number + 1 for number in found}
+
+
+def _unwritten(
+    workflow: Workflow, tree: ast.expr, world: World, names: Collection[str], known: KnownPayload
+) -> Iterator[Finding]:
+    """The condition asks for something that nobody wrote in earlier runs, as far as they are known."""
+    if not all(known.answered(name) for name in names):
+        return
+    if any(isinstance(group, FanOutGroup) for group in workflow.loop_agents):
+        return
+    written = {
+        keys[1] for name in names for use in known.of_agent(name) if len(keys := parse_path(use.path)) > 1
+    } | workflow.initial_payload.keys()
+    asked = [key for key in payload_keys(tree) if key not in written and not key.startswith("_")]
+    if not asked or True in truths(tree, replace(world, missing=frozenset(asked))):
+        return
+    key = asked[0]
+    meant = nearest(key, sorted(written))
+    source = _with_other_key(workflow.end_state_condition, tree, key, meant) if meant is not None else None
+    path = format_path(("payload", key))
+    yield Finding(
+        _CONDITION,
+        f"The end condition asks for {path}, which no agent wrote in earlier runs.",
+        f"Did you mean {format_path(('payload', meant))}?"
+        if meant is not None
+        else f"Tell one of the agents to write {path}.",
+        Severity.HINT,
+        fix=ChangeSetting("end_state_condition", source) if source is not None else None,
+    )
+
+
+def _with_other_key(source: str, tree: ast.expr, key: str, other: str) -> str | None:
+    """The condition with one text replaced wherever it stands; None where that is not certain."""
+    lead = len(source) - len(source.lstrip())
+    text = source.strip()
+    if "\n" in text or not text.isascii():
+        # Positions in a tree are of lines and bytes.
+        return None
+    for node in sorted(
+        (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and node.value == key),
+        key=lambda node: node.col_offset,
+        reverse=True,
+    ):
+        assert node.end_col_offset is not None
+        text = text[: node.col_offset] + repr(other) + text[node.end_col_offset :]
+    changed = source[:lead] + text
+    return changed if parsed(changed) is not None else None
