@@ -39,7 +39,7 @@ from core.run_context import Answer, RunContext, RunEnds
 from core.run_files import INIT_NAME
 from core.run_record import RunRecord
 from core.runner import StartError, SupervisorLost
-from core.state import WorkflowState
+from core.state import WorkflowState, first_state, loop_ended
 from core.turn_outcome import StopCause
 
 __all__ = ["Answer", "Engine", "RunRefused"]
@@ -286,11 +286,7 @@ class Engine:
     async def _phases(self, context: RunContext) -> _Ending:
         await self._once(context, "preparation")
         completed = await self._loop(context)
-        if completed:
-            reason = context.state.termination_reason
-            context.state = replace(context.state, is_complete=True, termination_reason=reason or "completed")
-        else:
-            context.state = replace(context.state, termination_reason="max_loops_reached")
+        context.state = loop_ended(context.state, completed=completed)
         if completed or self.plan.finalize_on_abort:
             await self._once(context, "finalization")
         if completed:
@@ -349,14 +345,9 @@ class Engine:
     # --- small things ----------------------------------------------------------------------------------
 
     def _first_state(self, run_id: str) -> WorkflowState:
-        return WorkflowState(
-            payload=dict(self.plan.initial_payload),
-            meta={
-                "run_id": run_id,
-                "workflow": self.plan.workflow_name,
-                "max_loops": self.plan.max_loops,
-                "end_state_condition": self.plan.end_state_condition,
-            },
+        plan = self.plan
+        return first_state(
+            run_id, plan.workflow_name, plan.max_loops, plan.end_state_condition, plan.initial_payload
         )
 
     def _deliver(self, events: Sequence[Event]) -> None:

@@ -10,17 +10,14 @@ from typing import Protocol
 
 from core.events import GroupStarted, RunStatus, TurnRef, TurnStatus
 from core.group_clock import GroupClock
-from core.json_types import JsonObject, JsonValue
+from core.group_failures import OPENLOOP, GroupFailure, failures_update
 from core.plan import PlannedGroup, PlannedTurn
 from core.prompts import shared_state
 from core.run_context import LiveTurn, RunContext, RunEnds, TurnResult
 from core.slots import Slots
-from core.state import Contribution, StateUpdate
+from core.state import Contribution
 from core.turn_loop import TurnLoop, turn_id, turn_refs
 from core.turn_outcome import StopCause
-
-FAILURES_KEY = "_failures"
-"""Where the payload tells of agents that failed while their group went on."""
 
 
 class GroupMode(Protocol):
@@ -261,18 +258,8 @@ def _recorded(context: RunContext, group: PlannedGroup, iteration: int, planned:
 
 def failures_contribution(context: RunContext, failed: Sequence[TurnResult], iteration: int) -> Contribution:
     """What the payload says of agents that failed: a list that grows, under `_failures`."""
-    before = context.state.payload.get(FAILURES_KEY)
-    failures: list[JsonValue] = list(before) if isinstance(before, list) else []
-    for result in failed:
-        entry: JsonObject = {
-            "agent": result.ref.label,
-            "iteration": iteration,
-            "reason": result.reason or "not_started",
-            "message": result.message or f"{result.ref.label} was not started.",
-        }
-        failures.append(entry)
-    payload: JsonObject = {FAILURES_KEY: failures}
-    return Contribution("OpenLoop", StateUpdate(payload=payload))
+    failures = (GroupFailure(result.ref.label, result.reason, result.message) for result in failed)
+    return Contribution(OPENLOOP, failures_update(context.state.payload, failures, iteration))
 
 
 __all__ = ["MODES", "GroupMode", "ParallelGroup", "SequentialGroup"]

@@ -6,7 +6,7 @@ shared between states, threads and views. Rules of the merge: docs/file-format.m
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
@@ -32,6 +32,26 @@ class WorkflowState:
     def to_json(self) -> bytes:
         """The state as indented UTF-8 JSON, as agents get it."""
         return orjson.dumps(self, option=orjson.OPT_INDENT_2)
+
+
+def first_state(
+    run_id: str, workflow: str, max_loops: int, end_state_condition: str, payload: JsonObject
+) -> WorkflowState:
+    """The state with which a run begins."""
+    meta: JsonObject = {
+        "run_id": run_id,
+        "workflow": workflow,
+        "max_loops": max_loops,
+        "end_state_condition": end_state_condition,
+    }
+    return WorkflowState(payload=dict(payload), meta=meta)
+
+
+def loop_ended(state: WorkflowState, *, completed: bool) -> WorkflowState:
+    """The state after the loop, with which the finalization begins."""
+    if completed:
+        return replace(state, is_complete=True, termination_reason=state.termination_reason or "completed")
+    return replace(state, termination_reason="max_loops_reached")
 
 
 @dataclass(frozen=True)

@@ -24,11 +24,12 @@ from PySide6.QtWidgets import (
 from app.buttons import Button, ButtonLook
 from app.labels import Line, QuietLabel, SectionLabel
 from app.plain_text import plain_tool_tip
-from app.run_view.conflict_words import conflict_text, keeper_words, path_key, where_words, writes_by_path
+from app.run_view.conflict_words import conflict_text, keeper_words, where_words
 from app.run_view.flat_rows import flatten
 from app.run_view.state_model import StateModel, preview, value_words
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import mono_font
+from core.conflict_keepers import path_key, writes_by_path
 from core.progress import RecordedConflict
 from core.progress_words import PHASE_WORDS
 from core.state import WorkflowState
