@@ -67,6 +67,8 @@ class Theme:
     other: str
     """Reasoning and notes that are neither good nor bad."""
     disabled: str
+    terminal: tuple[str, ...] = ()
+    """The sixteen colours of terminal programs; black and white are what can be read on the ground."""
 
     def color(self, name: str) -> QColor:
         """A token as QColor."""
@@ -97,6 +99,10 @@ LIGHT = Theme(
     failed="#c03a00",
     other="#9a4f80",
     disabled="#a2a7ae",
+    terminal=(
+        *("#1b1d21", "#b3261e", "#1a6b2f", "#7a5300", "#1a4fc0", "#8c2f86", "#00616b", "#4a4d52"),
+        *("#5a5e63", "#c0281f", "#1d7434", "#855a00", "#1f5bd8", "#a0369a", "#006a75", "#1b1d21"),
+    ),
 )
 DARK = Theme(
     dark=True,
@@ -113,6 +119,10 @@ DARK = Theme(
     failed="#ff8a4c",
     other="#cc79a7",
     disabled="#6b7077",
+    terminal=(
+        *("#a8adb3", "#f0776c", "#5fc97a", "#d9b44a", "#74a7f7", "#d489d0", "#4cc3cf", "#d3d6da"),
+        *("#a8adb3", "#ff9086", "#7fdd96", "#eccb6b", "#93bdff", "#e6a3e2", "#74dbe6", "#ffffff"),
+    ),
 )
 
 

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 from app.run_view import log_accessible
 from app.run_view.log_find import FindBar, FollowPill, LogFinder
 from app.run_view.log_page import LogPage, Place, PlacedRow
-from app.run_view.log_painter import MARGIN, LogPainter, Marked
+from app.run_view.log_painter import MARGIN, LogPainter, Marked, RowMarks
 from app.run_view.log_selection import Caret, LogSelection
 from app.run_view.log_source import LogSource
 from app.scroll_bar import use_thin_scroll_bars
@@ -283,9 +283,11 @@ class LogArea(QAbstractScrollArea):
                 left,
                 _TOP + placed.top,
                 area.width(),
-                selected=self._selection.in_row(row.line, len(row.text)),
-                marked=self._marks_of(placed),
-                focused=self.hasFocus() and row.line == self._current_header,
+                RowMarks(
+                    selected=self._selection.in_row(row.line, len(row.text)),
+                    found=self._found_in(placed),
+                    focused=self.hasFocus() and row.line == self._current_header,
+                ),
             )
         painter.setClipping(False)
         if self.hasFocus():
@@ -313,7 +315,7 @@ class LogArea(QAbstractScrollArea):
         if text != self.accessibleDescription():
             self.setAccessibleDescription(text)
 
-    def _marks_of(self, placed: PlacedRow) -> list[Marked]:
+    def _found_in(self, placed: PlacedRow) -> list[Marked]:
         if self._finder is None:
             return []
         row = placed.laid.row

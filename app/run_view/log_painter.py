@@ -19,6 +19,8 @@ from PySide6.QtGui import (
     QTextOption,
 )
 
+from app.run_view.log_ansi import Look
+from app.run_view.log_colors import readable, wished
 from app.run_view.log_rows import Row
 from app.theme import GRID, mono_font, theme
 
@@ -26,6 +28,8 @@ MARGIN = 3 * GRID
 _OWN_LEFT, _OWN_WIDTH = 4, 3
 """The mark beside what OpenLoop itself says, in the margin."""
 _NAME_CHARACTERS = 12
+_LEAST_DIGITS = 3
+_MOST_COLORS = 2_000
 _NAME_TOKENS = ("accent", "other", "succeeded", "text", "quiet")
 
 
@@ -79,6 +83,18 @@ class Marked:
     current: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class RowMarks:
+    """What is special about a row at present. `selected`: characters, with `length + 1` the line break too.
+    `link`: characters of the link that the mouse or the keys are at."""
+
+    selected: tuple[int, int] | None = None
+    found: Sequence[Marked] = ()
+    link: tuple[int, int] | None = None
+    link_focused: bool = False
+    focused: bool = False
+
+
 class LogPainter:
     """The measures and colours of one view. Call `restyle` when font, theme or zoom changed."""
 
@@ -87,6 +103,8 @@ class LogPainter:
         self.wrap = True
         self.show_time = True
         self.show_name = False
+        self.show_numbers = False
+        self.digits = _LEAST_DIGITS
         self.elapsed_from: float | None = None
         self.restyle()
 
@@ -100,6 +118,7 @@ class LogPainter:
         self._fixed = all(metrics.horizontalAdvance(sign) == self._character for sign in "iW. ")
         self._ascent = (self.row_height - metrics.height()) / 2 + metrics.ascent()
         self._colors: dict[str, QColor] = {}
+        self._inks: dict[tuple[int, int | None], QColor] = {}
 
     def color(self, token: str) -> QColor:
         """A colour of the theme, kept."""
@@ -107,6 +126,35 @@ class LogPainter:
         if found is None:
             found = self._colors[token] = theme().color(token)
         return found
+
+    def ink(self, look: Look) -> QColor:
+        """The colour of text in this look, readable on what is behind it."""
+        if look.ink is None and look.ground is None:
+            return self.color(look.token)
+        key = (-3 - list(type(look.token)).index(look.token) if look.ink is None else look.ink, look.ground)
+        found = self._inks.get(key)
+        if found is None:
+            if len(self._inks) > _MOST_COLORS:
+                self._inks.clear()
+            asked = self.color(look.token) if look.ink is None else wished(look.ink, theme())
+            if look.ground is None:
+                found = readable(asked, self.color("ground"), self.color("accent_soft"))
+            else:
+                found = readable(asked, wished(look.ground, theme()))
+            self._inks[key] = found
+        return found
+
+    def count_digits(self, lines: int) -> bool:
+        """Make room for the numbers of so many lines. Whether the layout changed."""
+        digits = max(_LEAST_DIGITS, len(str(lines)))
+        changed = digits != self.digits and self.show_numbers
+        self.digits = digits
+        return changed
+
+    @property
+    def number_width(self) -> float:
+        """Width of the column of line numbers with its gap; 0 when it is not shown."""
+        return self._character * self.digits + 10 if self.show_numbers else 0.0
 
     @property
     def time_width(self) -> float:
@@ -121,7 +169,7 @@ class LogPainter:
     @property
     def text_left(self) -> float:
         """Where the text begins."""
-        return MARGIN + self.time_width + self.name_width
+        return MARGIN + self.number_width + self.time_width + self.name_width
 
     def lay_out(self, row: Row, width: float) -> LaidRow:
         """Lay a row out for a view of this width, in logical pixels."""
@@ -138,7 +186,7 @@ class LogPainter:
             and text.isascii()
             and "\t" not in text
             and (not self.wrap or len(text) * self._character <= self._room(width))
-            and not any(span.bold or span.underline for span in row.spans)
+            and all(span.look.is_plain for span in row.spans)
         )
 
     def text_layout(self, row: Row, width: float) -> QTextLayout:
@@ -170,11 +218,14 @@ class LogPainter:
     def _look(self, row: Row, number: int) -> tuple[int, int, QTextCharFormat]:
         span = row.spans[number]
         look = QTextCharFormat()
-        look.setForeground(self.color(span.token))
-        if span.bold:
+        look.setForeground(self.ink(span.look))
+        if span.look.ground is not None:
+            look.setBackground(wished(span.look.ground, theme()))
+        if span.look.bold:
             look.setFontWeight(QFont.Weight.Bold)
-        if span.underline:
-            look.setFontUnderline(True)
+        look.setFontItalic(span.look.italic)
+        look.setFontUnderline(span.look.underline)
+        look.setFontStrikeOut(span.look.struck)
         return span.start, span.end, look
 
     def _span_format(self, text: str, start: int, end: int, look: QTextCharFormat) -> QTextLayout.FormatRange:
@@ -187,39 +238,22 @@ class LogPainter:
     # --- painting ---------------------------------------------------------------------------------------
 
     def paint(
-        self,
-        painter: QPainter,
-        laid: LaidRow,
-        left: float,
-        top: float,
-        width: float,
-        *,
-        selected: tuple[int, int] | None,
-        marked: Sequence[Marked],
-        focused: bool,
+        self, painter: QPainter, laid: LaidRow, left: float, top: float, width: float, marks: RowMarks
     ) -> None:
         """Paint one row. `left`: minus the horizontal scroll offset; `top`: where its first screen row is."""
         row = laid.row
         if row.text.isascii() and row.name.isascii():
-            self._paint_row(painter, laid, left, top, width, selected, marked, focused)
+            self._paint_row(painter, laid, left, top, width, marks)
             return
         # Marks can be stacked on a letter as high as one likes; they stay within their row.
         painter.save()
         box = QRectF(0, top, width, laid.heights * self.row_height)
         painter.setClipRect(box, Qt.ClipOperation.IntersectClip)
-        self._paint_row(painter, laid, left, top, width, selected, marked, focused)
+        self._paint_row(painter, laid, left, top, width, marks)
         painter.restore()
 
     def _paint_row(
-        self,
-        painter: QPainter,
-        laid: LaidRow,
-        left: float,
-        top: float,
-        width: float,
-        selected: tuple[int, int] | None,
-        marked: Sequence[Marked],
-        focused: bool,
+        self, painter: QPainter, laid: LaidRow, left: float, top: float, width: float, marks: RowMarks
     ) -> None:
         row = laid.row
         if row.own_token is not None:
@@ -231,38 +265,69 @@ class LogPainter:
             painter.setPen(QPen(self.color("line"), 1))
             painter.drawLine(QPointF(MARGIN, top + 0.5), QPointF(width - MARGIN, top + 0.5))
         painter.setFont(self._font)
-        baseline = QPointF(left + MARGIN, top + self._ascent)
+        self._paint_columns(painter, row, left, top + self._ascent)
+        formats = self._formats(laid, x, top, painter, marks)
+        if laid.simple and not formats:
+            for span in row.spans:
+                painter.setPen(self.ink(span.look))
+                at = QPointF(x + span.start * self._character, top + self._ascent)
+                painter.drawText(at, row.text[span.start : span.end])
+        else:
+            painter.setPen(self.color("text"))
+            laid.layout.draw(painter, QPointF(x, top), formats)
+        if marks.focused:
+            painter.setPen(QPen(self.color("accent"), 1))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            box = QRectF(x - 4, top, width - x - MARGIN + 8, laid.heights * self.row_height)
+            painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 3, 3)
+
+    def _paint_columns(self, painter: QPainter, row: Row, left: float, baseline: float) -> None:
+        """Line number, time and name."""
+        x = left + MARGIN
+        if self.show_numbers:
+            painter.setPen(self.color("quiet"))
+            painter.drawText(QPointF(x, baseline), f"{row.line + 1:>{self.digits}}")
+            x += self.number_width
         if self.show_time and row.time_ms is not None:
             painter.setPen(self.color("quiet"))
-            painter.drawText(baseline, self._time(row.time_ms))
+            painter.drawText(QPointF(x, baseline), self._time(row.time_ms))
         if self.show_name and row.name:
             painter.setPen(self.name_color(row.name))
             room = self.name_width - 10
             name = row.name
             if self._metrics.horizontalAdvance(name) > room:
                 name = self._metrics.elidedText(name, Qt.TextElideMode.ElideRight, room)
-            painter.drawText(QPointF(baseline.x() + self.time_width, baseline.y()), name)
-        formats = [self._highlight(row.text, mark) for mark in marked]
-        if selected is not None:
-            start, end = selected
-            if end > len(row.text):
+            painter.drawText(QPointF(x + self.time_width, baseline), name)
+
+    def _formats(
+        self, laid: LaidRow, x: float, top: float, painter: QPainter, marks: RowMarks
+    ) -> list[QTextLayout.FormatRange]:
+        """What is put over the looks of the text: link, matches, selection, from the bottom up."""
+        text = laid.row.text
+        formats: list[QTextLayout.FormatRange] = []
+        if marks.link is not None:
+            look = QTextCharFormat()
+            look.setFontUnderline(True)
+            look.setForeground(self.color("accent"))
+            if marks.link_focused:
+                look.setBackground(self.color("accent_soft"))
+            formats.append(self._span_format(text, *marks.link, look))
+        formats += [self._highlight(text, mark) for mark in marks.found]
+        if marks.selected is not None:
+            start, end = marks.selected
+            if end > len(text):
                 self._paint_line_end(painter, laid, x, top)
             look = QTextCharFormat()
             look.setBackground(self.color("accent_soft"))
-            formats.append(self._span_format(row.text, start, min(end, len(row.text)), look))
-        if laid.simple and not formats:
-            for span in row.spans:
-                painter.setPen(self.color(span.token))
-                at = QPointF(x + span.start * self._character, top + self._ascent)
-                painter.drawText(at, row.text[span.start : span.end])
-        else:
-            painter.setPen(self.color("text"))
-            laid.layout.draw(painter, QPointF(x, top), formats)
-        if focused:
-            painter.setPen(QPen(self.color("accent"), 1))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            box = QRectF(x - 4, top, width - x - MARGIN + 8, laid.heights * self.row_height)
-            painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 3, 3)
+            formats.append(self._span_format(text, start, min(end, len(text)), look))
+            look = QTextCharFormat(look)
+            look.setForeground(self.color("text"))
+            for span in laid.row.spans:
+                first, last = max(start, span.start), min(end, span.end)
+                if span.look.ground is not None and first < last:
+                    # Its ink was chosen for a ground of its own.
+                    formats.append(self._span_format(text, first, last, look))
+        return formats
 
     def _highlight(self, text: str, mark: Marked) -> QTextLayout.FormatRange:
         look = QTextCharFormat()
@@ -271,6 +336,7 @@ class LogPainter:
             look.setForeground(self.color("on_accent"))
         else:
             look.setBackground(self.color("accent_soft"))
+            look.setForeground(self.color("text"))
             look.setFontUnderline(True)
         return self._span_format(text, mark.start, mark.end, look)
 
@@ -321,4 +387,3 @@ class LogPainter:
             return self.text_left + len(laid.row.text) * self._character + MARGIN
         line = laid.layout.lineAt(0)
         return self.text_left + (line.naturalTextWidth() if line.isValid() else 0.0) + MARGIN
-

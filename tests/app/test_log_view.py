@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -13,12 +14,14 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from app.run_view.log_ansi import Look, Span, Token, ansi_spans
+from app.run_view.log_colors import DEFAULT_GROUND, DEFAULT_TEXT, RGB, contrast, readable, wished
 from app.run_view.log_folds import FoldMap
-from app.run_view.log_rows import Token, ansi_spans, row_of
+from app.run_view.log_rows import row_of
 from app.run_view.log_view import LogView
-from app.theme import theme
+from app.theme import DARK, LIGHT, Theme, theme
 from core.backends.base import NoiseSeen, TextSaid, ToolUsed
-from core.line_index import LineIndex
+from core.line_index import LineIndex, LogLine
 from core.transcript import FOLD_HEADER, Kind, TranscriptWriter
 
 NOW = 1_700_000_000.0
@@ -220,29 +223,88 @@ def test_long_lines_wrap_and_are_scrolled_by_screen_row(view: LogView, log: Path
     assert view.horizontalScrollBar().maximum() == 0
 
 
-@pytest.mark.parametrize(
-    ("data", "looks"),
-    [
-        (b"a\x1b[31mb\x1b[0mc", [(Token.TEXT, False), (Token.FAILED, False), (Token.TEXT, False)]),
-        (b"\x1b[1;32mb\x1b[22mc\x1b[m", [(Token.SUCCEEDED, True), (Token.SUCCEEDED, False)]),
-        (b"\x1b[38;5;196mb\x1b[38;2;0;200;10mc", [(Token.FAILED, False), (Token.SUCCEEDED, False)]),
-        (b"\x1b[48;5;196mb", [(Token.TEXT, False)]),
-        (b"\x1b[90mb\x1b[39mc", [(Token.QUIET, False), (Token.TEXT, False)]),
-        (b"\x1b[38mb", [(Token.TEXT, False)]),
-    ],
-)
-def test_terminal_colours_become_colours_of_the_theme(data: bytes, looks: list[tuple[Token, bool]]) -> None:
-    _, spans = ansi_spans(data, Token.TEXT, 0)
-    assert [(span.token, span.bold) for span in spans] == looks
+ANSI_LOOKS = [
+    (b"a\x1b[31mb\x1b[0mc", ["a", "b:1", "c"]),
+    (b"\x1b[1;32mb\x1b[22mc\x1b[m.", ["b:2 bold", "c:2", "."]),
+    (b"\x1b[91mb\x1b[90mc\x1b[39md", ["b:9", "c:8", "d"]),
+    (b"\x1b[38;5;196mb\x1b[38;2;0;200;10mc", ["b:196", "c:#00c80a"]),
+    (b"\x1b[38:2::1:2:3mb\x1b[38:5:7mc", ["b:#010203", "c:7"]),
+    (b"\x1b[48;5;21mb\x1b[49mc", ["b on 21", "c"]),
+    (b"\x1b[37;104mb", ["b:7 on 12"]),
+    (b"\x1b[7mb\x1b[31mc\x1b[27md", ["b:ground on text", "c:ground on 1", "d:1"]),
+    (b"\x1b[41;7mb", ["b:1 on text"]),
+    (b"\x1b[2mb\x1b[22mc", ["b quiet", "c"]),
+    (b"\x1b[3;4;9mb\x1b[23;24;29mc", ["b italic underline struck", "c"]),
+    (b"\x1b[4:3mb\x1b[4:0mc", ["b underline", "c"]),
+    (b"\x1b[38mb\x1b[38;9;1mc", ["b", "c bold"]),
+    (b"\x1b[38;5;999mb\x1b[38;2;999;0;0mc\x1b[38;5md", ["b:255", "c:#ff0000", "d:#ff0000"]),
+]
+
+
+def in_words(text: str, span: Span) -> str:
+    def color(ink: int) -> str:
+        named = {DEFAULT_TEXT: "text", DEFAULT_GROUND: "ground"}
+        return f"#{ink - RGB:06x}" if ink >= RGB else named.get(ink, str(ink))
+
+    look = span.look
+    words = text[span.start : span.end] + (f":{color(look.ink)}" if look.ink is not None else "")
+    words += f" on {color(look.ground)}" if look.ground is not None else ""
+    words += " quiet" if look.token is Token.QUIET else ""
+    return words + "".join(
+        f" {name}" for name in ("bold", "italic", "underline", "struck") if getattr(look, name)
+    )
+
+
+@pytest.mark.parametrize(("data", "looks"), ANSI_LOOKS)
+def test_what_a_terminal_program_asks_for_is_understood(data: bytes, looks: list[str]) -> None:
+    text, spans = ansi_spans(data, Token.TEXT, 0)
+    assert [in_words(text, span) for span in spans] == looks
+
+
+@pytest.mark.parametrize("colors", [LIGHT, DARK], ids=["light", "dark"])
+def test_every_colour_can_be_read_on_whatever_is_behind_it(
+    colors: Theme, view: LogView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.theme._current", [colors])
+    painter = view._painter
+    painter.restyle()
+    for index in range(16):
+        assert contrast(QColor(colors.terminal[index]), QColor(colors.ground)) >= 4.5, "as it was chosen"
+    true_colors = [
+        RGB | red << 16 | green << 8 | blue for red, green, blue in product((0, 77, 128, 200, 255), repeat=3)
+    ]
+    for ink in (*range(256), *true_colors, None):
+        for token in (Token.TEXT, Token.QUIET):
+            shown = painter.ink(Look(token, ink=ink))
+            for behind in ("ground", "accent_soft") if ink is not None else ("ground",):
+                assert contrast(shown, QColor(getattr(colors, behind))) >= 4.5, (ink, behind)
+    inks = (None, 0, 7, 8, 15, 240, 244, 21, 226, RGB | 0x808080)
+    grounds = (*range(0, 256, 5), DEFAULT_TEXT, RGB | 0x777777)
+    for ink, ground in product(inks, grounds):
+        shown = painter.ink(Look(ink=ink, ground=ground))
+        assert contrast(shown, wished(ground, colors)) >= 4.5, (ink, ground)
+
+
+def test_a_colour_that_must_change_keeps_its_hue() -> None:
+    yellow = readable(QColor(255, 255, 0), QColor(LIGHT.ground))
+    assert contrast(yellow, QColor(LIGHT.ground)) < 5.5, "no darker than it must be"
+    assert abs(yellow.hslHueF() - 1 / 6) < 0.01
+
+
+def test_after_a_carriage_return_the_colours_before_it_stay_on() -> None:
+    line = LogLine(0, 0, b"\x1b[31m10%\r\x1b[1m 50%\r100%\x1b[0m done\r")
+    row = row_of(line, structured=False)
+    assert [in_words(row.text, span) for span in row.spans] == ["100%:1 bold", " done"]
 
 
 def test_colours_are_painted(view: LogView, log: Path, qtbot: QtBot) -> None:
-    log.write_bytes("\x1b[32m███\x1b[0m\n".encode())
+    log.write_bytes("\x1b[32m███\x1b[0m\n\x1b[44m   \x1b[0m\n".encode())
     view.set_source(log, raw=True)
-    settle(qtbot, view, 1)
-    point = row_point(view, "███", 1) + QPoint(3, 0)
-    image = view.viewport().grab().toImage()
-    assert image.pixelColor(point * image.devicePixelRatio()) == QColor(theme().succeeded)
+    settle(qtbot, view, 2)
+    for text, color in (("███", 2), ("   ", 4)):
+        point = row_point(view, text, 1) + QPoint(3, 0)
+        image = view.viewport().grab().toImage()
+        assert image.pixelColor(point * image.devicePixelRatio()) == QColor(theme().terminal[color])
 
 
 def margin_colors(view: LogView, text: str) -> set[str]:
@@ -271,7 +333,7 @@ def test_what_an_agent_prints_never_looks_like_what_openloop_says(
     index.advance()
     quoted = row_of(index.read(2, 1)[0], structured=True)
     assert quoted.text == "warning  vera wrote 7"
-    assert [span.token for span in quoted.spans] == [Token.FAILED, Token.TEXT]
+    assert [span.look.token for span in quoted.spans] == [Token.FAILED, Token.TEXT]
 
 
 def test_marks_stacked_on_a_letter_stay_within_their_row(view: LogView, log: Path, qtbot: QtBot) -> None:
