@@ -34,6 +34,7 @@ from PySide6.QtWidgets import (
 from app.builder import mime, words
 from app.builder.agent_pool_model import PROBLEM_ROLE, AgentFilter, AgentPoolModel, agent_at
 from app.builder.agent_preview import AgentPreview
+from app.builder.drag_picture import paint_count
 from app.fields import OutlinedField
 from app.labels import SectionLabel
 from app.scroll_bar import use_thin_scroll_bars
@@ -166,8 +167,10 @@ class AgentTree(QTreeView):
             return
         drag = QDrag(self)
         drag.setMimeData(self.model().mimeData(indexes))
-        row = self.visualRect(indexes[0])
-        drag.setPixmap(self.viewport().grab(row))
+        picture = self.viewport().grab(self.visualRect(indexes[0]))
+        if len(indexes) > 1:
+            paint_count(picture, len(indexes))
+        drag.setPixmap(picture)
         drag.setHotSpot(mime.BELOW_THE_POINTER)
         drag.exec(Qt.DropAction.CopyAction)
 

@@ -1,4 +1,4 @@
-"""Cut, copy, paste and select all: of agents and groups in the workflow, of text in a field with the focus."""
+"""Cut, copy, paste, select all: of agents and groups in the workflow, of text in a field with the focus."""
 
 from __future__ import annotations
 

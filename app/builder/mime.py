@@ -48,6 +48,15 @@ def nodes_in(data: QMimeData | None, token: str) -> tuple[int, ...]:
     return tuple(ids)
 
 
+def copy_of(data: QMimeData | None, token: str) -> QMimeData | None:
+    """A copy of what a drag carries, which outlives its events; None: nothing for this document."""
+    names = agents_in(data)
+    if names:
+        return agents_payload(names)
+    nodes = nodes_in(data, token)
+    return nodes_payload(token, nodes) if nodes else None
+
+
 def _content(data: QMimeData | None, mime: str) -> object:
     if data is None or not data.hasFormat(mime):
         return None

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 from app.builder import words
 from app.builder.workflow_model import Kind, WorkflowModel
 from app.builder.workflow_rows import LESSON_PADDING, Boxes, Index, RowAnatomy
+from app.document_edits import InGroup
 from app.outline import GroupNode
 from app.theme import RADIUS, STATUS_ICONS, TextSize, font, paint_icon, theme
 from app.turn_badge import TurnBadge
@@ -112,7 +113,7 @@ class WorkflowDelegate(QStyledItemDelegate):
     def _paint_card(self, painter: QPainter, index: Index, group: GroupNode, boxes: Boxes) -> None:
         """This row's slice of the card: the whole outline drawn longer than the row, clipped to it."""
         colors = theme()
-        slice_ = boxes.body.united(boxes.gap_before).united(boxes.gap_after)
+        slice_ = boxes.card
         is_header = self._model.kind(index) is Kind.GROUP
         card = QRectF(slice_).adjusted(0.5, 0.5 if is_header else -20, -0.5, -0.5 if boxes.ends_card else 20)
         painter.save()
@@ -261,15 +262,13 @@ class WorkflowDelegate(QStyledItemDelegate):
     # --- drag ------------------------------------------------------------------------------------------
 
     def _paint_gap(self, painter: QPainter, boxes: Boxes) -> None:
-        gap = boxes.gap
         landing = self._anatomy.landing
-        if gap.isEmpty() or landing is None or landing.target != self._anatomy.gap_target:
+        gap = boxes.gaps.get(landing.target) if landing is not None else None
+        if landing is None or gap is None:
             return
-        inside_card = gap in (boxes.gap_before, boxes.gap_after)
-        zone = gap.adjusted(6, 3, -6, -3) if inside_card else gap
-        if zone.height() < 12:
-            return
-        self._paint_zone(painter, zone, landing.words, True)
+        zone = gap.adjusted(6, 3, -6, -3) if isinstance(landing.target, InGroup) else gap
+        if zone.height() >= QFontMetrics(font()).height():
+            self._paint_zone(painter, zone, landing.words, True)
 
     # --- renaming and tool tips ------------------------------------------------------------------------
 

@@ -6,7 +6,8 @@ and the room after it. All measures come from the fonts, in steps of 4 pixels.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, Qt
 from PySide6.QtGui import QFontMetrics
@@ -21,7 +22,6 @@ Index = QModelIndex | QPersistentModelIndex
 MARGIN = 12
 """Between the edge of the region and the cards."""
 CARD_SPACING = 6
-PHASE_SPACING = 0
 LESSON_PADDING = 12
 
 
@@ -41,32 +41,24 @@ class Boxes:
     body, a gap inside the card after it, a gap for a new step after the card, and the drop zone.
     """
 
-    step_gap_before: QRect
-    gap_before: QRect
     body: QRect
-    gap_after: QRect
-    step_gap_after: QRect
+    card: QRect
+    """The row's part of its card: the body with the gaps beside it that are inside."""
     zone: QRect
     ends_card: bool
-
-    @property
-    def gap(self) -> QRect:
-        """The gap that is open in this row, if any."""
-        gaps = (self.step_gap_before, self.gap_before, self.gap_after, self.step_gap_after)
-        return next((gap for gap in gaps if not gap.isEmpty()), QRect())
+    bottom: int
+    """The first pixel below the row's last part."""
+    gaps: Mapping[Target, QRect] = field(default_factory=dict)
 
 
 class RowAnatomy:
-    """Measures rows. `landing` is where the present drag would land; its gap opens there."""
+    """Measures rows. `landing` is where the present drag would land."""
 
     def __init__(self, model: WorkflowModel) -> None:
         self._model = model
         self.landing: Landing | None = None
-        self.gap_target: Target | None = None
-        """Where the gap is open. It stays where it is while the drag is over an agent, or the rows would
-        jump away under the pointer."""
-        self.gap_share = 1.0
-        """How far the gap is open, 0 to 1."""
+        self.gaps: dict[Target, float] = {}
+        """The gaps there are, each with how far it is open, 0 to 1."""
 
     @property
     def row_height(self) -> int:
@@ -85,63 +77,62 @@ class RowAnatomy:
         flags = Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignHCenter
         return QFontMetrics(font()).boundingRect(room, flags, text).height() + 2 * LESSON_PADDING
 
-    def height(self, index: Index, width: int) -> int:
-        """The whole row."""
-        boxes = self.boxes(index, QRect(0, 0, width, 0))
-        last = max(
-            (
-                box.bottom() + 1
-                for box in (boxes.body, boxes.gap_after, boxes.step_gap_after, boxes.zone)
-                if box.height() > 0
-            ),
-            default=0,
-        )
-        if boxes.ends_card:
-            last += PHASE_SPACING if self._ends_phase(index) else CARD_SPACING
-        return last
+    def height(self, index: Index, width: int, *, resting: bool = False) -> int:
+        """The whole row. `resting`: as it is without a drag."""
+        boxes = self.boxes(index, QRect(0, 0, width, 0), resting=resting)
+        return boxes.bottom + (CARD_SPACING if boxes.ends_card and not self._ends_phase(index) else 0)
 
-    def boxes(self, index: Index, row: QRect) -> Boxes:
+    def boxes(self, index: Index, row: QRect, *, resting: bool = False) -> Boxes:
         """The parts of a row that stands at `row` (only its left, top and width count)."""
-        left, width = row.left() + MARGIN, row.width() - 2 * MARGIN
-        y = row.top()
-        none = QRect()
         kind = self._model.kind(index)
         if kind is Kind.PHASE:
             return self._phase_boxes(index, row)
-        gap = round((self.row_height + CARD_SPACING) * self.gap_share)
-        target = self.gap_target
-        step_before = gap_before = gap_after = step_after = zone = none
+        left, width, y = row.left() + MARGIN, row.width() - 2 * MARGIN, row.top()
+        open_gaps = {} if resting else self.gaps
         group = self._model.group_node(index)
+        group_id = group.id if group is not None else -1
+        agents = len(group.agents) if group is not None else 0
         at = index.row() if kind is Kind.GROUP else index.parent().row()
         phase = self._model.phase(index)
         ends_card = self._ends_card(index)
-        if kind is Kind.GROUP and isinstance(target, NewStep) and target == NewStep(phase, at):
-            step_before = QRect(left, y, width, max(1, gap - CARD_SPACING))
-            y += gap
-        if kind is Kind.AGENT and group is not None and target == InGroup(group.id, index.row()):
-            gap_before = QRect(left, y, width, gap)
-            y += gap
+        gaps: dict[Target, QRect] = {}
+
+        def gap(target: Target, *, margin: int = 0) -> int:
+            """The height of a gap at `y`, which is remembered; `margin`: so much of it stays free below."""
+            height = round((self.row_height + CARD_SPACING) * open_gaps.get(target, 0.0))
+            if height:
+                gaps[target] = QRect(left, y, width, max(1, height - margin))
+            return height
+
+        if kind is Kind.GROUP:
+            y += gap(NewStep(phase, at), margin=CARD_SPACING)
+        top = y
+        if kind is Kind.AGENT:
+            y += gap(InGroup(group_id, index.row()))
         body = QRect(left, y, width, self.row_height if kind is Kind.AGENT else self.header_height)
         y += body.height()
-        if ends_card and group is not None and target == InGroup(group.id, len(group.agents)):
-            gap_after = QRect(left, y, width, gap)
-            y += gap
+        if ends_card:
+            y += gap(InGroup(group_id, agents))
+        card = QRect(left, top, width, y - top)
+        zone = QRect()
         if ends_card and self._ends_phase(index):
-            if target == NewStep(phase, at + 1):
-                step_after = QRect(left, y + CARD_SPACING, width, max(1, gap - CARD_SPACING))
-                y += gap
+            y += CARD_SPACING
+            opened = gap(NewStep(phase, at + 1), margin=CARD_SPACING)
+            y += opened
             if phase == "loop":
-                zone = QRect(left, y + CARD_SPACING, width, max(28, QFontMetrics(font()).height() + 10))
-        return Boxes(step_before, gap_before, body, gap_after, step_after, zone, ends_card)
+                zone = QRect(left, y, width, max(28, QFontMetrics(font()).height() + 10))
+                y += zone.height()
+            else:
+                y -= CARD_SPACING
+        return Boxes(body, card, zone, ends_card, y, gaps)
 
     def _phase_boxes(self, index: Index, row: QRect) -> Boxes:
-        none = QRect()
         title = max(34, QFontMetrics(font(TextSize.TITLE, bold=True)).height() + 16)
         body = QRect(row.left() + MARGIN, row.top(), row.width() - 2 * MARGIN, title)
         if self._model.rowCount(index):
-            return Boxes(none, none, body, none, none, none, False)
+            return Boxes(body, QRect(), QRect(), False, body.bottom() + 1)
         lesson = QRect(body.left(), body.bottom() + 1, body.width(), self.lesson_height(index, row.width()))
-        return Boxes(none, none, body, none, none, lesson, True)
+        return Boxes(body, QRect(), lesson, True, lesson.bottom() + 1)
 
     def _ends_card(self, index: Index) -> bool:
         if self._model.kind(index) is Kind.GROUP:
@@ -156,19 +147,20 @@ class RowAnatomy:
 
     # --- hit test --------------------------------------------------------------------------------------
 
-    def drop_at(self, index: Index, row: QRect, y: int, whole_groups: bool) -> tuple[int, QModelIndex] | None:
-        """The (row, parent) of a drop at height `y` of this row; None: it is in the open gap."""
-        boxes = self.boxes(index, row)
-        if boxes.gap.isValid() and boxes.gap.top() <= y <= boxes.gap.bottom():
-            return None
+    def drop_at(self, index: Index, row: QRect, y: int, whole_groups: bool) -> tuple[int, QModelIndex]:
+        """The (row, parent) of a drop at height `y` of this row, which stands at `row` without a drag.
+
+        Gaps do not count: a target stays where it is while a drag moves over the rows.
+        """
+        boxes = self.boxes(index, row, resting=True)
         kind = self._model.kind(index)
         here = index.sibling(index.row(), 0)
         if kind is Kind.PHASE:
-            return 0, here
+            return self._drop_at_title(here, boxes, y)
         group = here if kind is Kind.GROUP else here.parent()
         phase = group.parent()
         if y > boxes.body.bottom() and boxes.ends_card:
-            below_card = y > boxes.body.bottom() + max(0, boxes.gap_after.height()) + CARD_SPACING // 2
+            below_card = y > boxes.body.bottom() + CARD_SPACING // 2
             return (
                 (group.row() + 1, phase)
                 if below_card or whole_groups
@@ -189,6 +181,13 @@ class RowAnatomy:
         if y > boxes.body.bottom() - edge:
             return here.row() + 1, group
         return -1, here
+
+    def _drop_at_title(self, phase: QModelIndex, boxes: Boxes, y: int) -> tuple[int, QModelIndex]:
+        """The room over a phase's words is the end of the phase before it."""
+        if phase.row() > 0 and y < boxes.body.top() + boxes.body.height() // 3:
+            before = phase.sibling(phase.row() - 1, 0)
+            return self._model.rowCount(before), before
+        return 0, phase
 
     def is_partner(self, node_id: int | None) -> bool:
         """Whether a drag would put its agents in parallel with this one."""

@@ -33,12 +33,12 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QStyle, QStyleOptionViewItem, QTreeView, QWidget
 
 from app.builder import mime
+from app.builder.drag_picture import paint_count
 from app.builder.drop_gap import DropGap
 from app.builder.workflow_delegate import WorkflowDelegate
 from app.builder.workflow_model import WorkflowModel
 from app.builder.workflow_rows import RowAnatomy
 from app.builder.workflow_selection import KeptSelection
-from app.document import NewStep, OnAgent, Target
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import is_appearance_event
 
@@ -82,7 +82,11 @@ class WorkflowTree(QTreeView):
         self.setAccessibleName(self.tr("Workflow"))
         self._kept = KeptSelection()
         self._generation = model.document.generation
+        self._carried: QMimeData | None = None
+        """What a drag over the tree carries, if it is something for it."""
+        self._pointer = QPoint()
         self.gap = DropGap(self, model, self.anatomy)
+        self.gap.scrolled.connect(self._reconsider)
         model.modelAboutToBeReset.connect(self._keep_selection)
         model.modelReset.connect(self._restore_selection)
         model.dataChanged.connect(self._relayout)
@@ -122,6 +126,28 @@ class WorkflowTree(QTreeView):
         if first.isValid():
             self.selectionModel().setCurrentIndex(first, flags.NoUpdate)
         self.selectionModel().select(selection, flags.ClearAndSelect)
+
+    def setSelection(  # noqa: N802
+        self, rect: QRect, command: QItemSelectionModel.SelectionFlag
+    ) -> None:
+        """A range takes rows of one kind: agents without the headers between them, or whole groups."""
+        first, last = self.indexAt(rect.topLeft()), self.indexAt(rect.bottomRight())
+        if not first.isValid() or not last.isValid() or first == last:
+            super().setSelection(rect, command)
+            return
+        if self.visualRect(first).top() > self.visualRect(last).top():
+            index, end = last, first
+        else:
+            index, end = first, last
+        kind = self._model.kind(first)
+        selection = QItemSelection()
+        while index.isValid():
+            if self._model.kind(index) is kind:
+                selection.select(index, index)
+            if index == end:
+                break
+            index = self.indexBelow(index)
+        self.selectionModel().select(selection, command)
 
     @Slot()
     def _keep_selection(self) -> None:
@@ -255,7 +281,9 @@ class WorkflowTree(QTreeView):
             where = event.globalPos()
         if index.isValid():
             if not self.selectionModel().isSelected(index):
-                self.setCurrentIndex(index)
+                # Whatever keys are held: the menu is about this row.
+                flags = QItemSelectionModel.SelectionFlag
+                self.selectionModel().setCurrentIndex(index, flags.ClearAndSelect)
             self.menu_requested.emit(index, where)
         event.accept()
 
@@ -273,7 +301,7 @@ class WorkflowTree(QTreeView):
         indexes = [self._model.index_of(node_id) for node_id in ids]
         drag = QDrag(self)
         drag.setMimeData(self._model.mimeData(indexes))
-        drag.setPixmap(self._lifted_row(indexes[0]))
+        drag.setPixmap(self._lifted(indexes[0], len(indexes)))
         drag.setHotSpot(mime.BELOW_THE_POINTER)
         self._delegate.lifted = {*ids}
         self.viewport().update()
@@ -281,12 +309,17 @@ class WorkflowTree(QTreeView):
             drag.exec(Qt.DropAction.MoveAction, Qt.DropAction.MoveAction)
         finally:
             self._delegate.lifted = ()
-            self.gap.end()
+            self._end_drag()
 
-    def _lifted_row(self, index: QModelIndex) -> QPixmap:
-        return self.viewport().grab(self.anatomy.boxes(index, self.visualRect(index)).body)
+    def _lifted(self, index: QModelIndex, count: int) -> QPixmap:
+        """What hangs at the pointer: the row, and of several how many they are."""
+        row = self.viewport().grab(self.anatomy.boxes(index, self.visualRect(index)).body)
+        if count > 1:
+            paint_count(row, count)
+        return row
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802
+        self._carried = mime.copy_of(event.mimeData(), self._model.token)
         self._consider(event)
 
     def dragMoveEvent(self, event: QDragMoveEvent) -> None:  # noqa: N802
@@ -294,54 +327,57 @@ class WorkflowTree(QTreeView):
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:  # noqa: N802
         event.accept()
-        self.gap.end()
+        self._end_drag()
 
     def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802
-        place = self._drop_place(event)
-        self.gap.end()
-        if place is None:
+        place = self._drop_place(event.position().toPoint())
+        carried = self._carried
+        self._end_drag()
+        if place is None or carried is None:
             event.ignore()
             return
         row, parent = place
-        if self._model.dropMimeData(event.mimeData(), event.proposedAction(), row, 0, parent):
-            event.setDropAction(self._action(event))
+        if self._model.dropMimeData(carried, event.proposedAction(), row, 0, parent):
+            event.setDropAction(self._action(carried))
             event.accept()
             self.setFocus(Qt.FocusReason.OtherFocusReason)
         else:
             event.ignore()
 
-    def _action(self, event: QDropEvent) -> Qt.DropAction:
-        own = bool(mime.nodes_in(event.mimeData(), self._model.token))
+    def _end_drag(self) -> None:
+        self._carried = None
+        self.gap.end()
+
+    def _action(self, data: QMimeData) -> Qt.DropAction:
+        own = bool(mime.nodes_in(data, self._model.token))
         return Qt.DropAction.MoveAction if own else Qt.DropAction.CopyAction
 
     def _consider(self, event: QDropEvent) -> None:
         """Open the gap where a drop would land and say what it would do; or do not react at all."""
-        if not self._is_ours(event):
+        if self._carried is None or self._model.locked:
             event.ignore()
             return
-        self.gap.follow(event.position().toPoint().y())
-        place = self._drop_place(event)
-        if place is None:
-            self.gap.land(None)
-            # Accepted as a drag, so that it goes on telling where it is, but with nothing to do here.
-            event.setDropAction(Qt.DropAction.IgnoreAction)
-            event.accept()
-            return
-        self.gap.land(self._model.target(*place))
-        event.setDropAction(self._action(event))
+        self._pointer = event.position().toPoint()
+        self.gap.follow(self._pointer.y())
+        # Accepted as a drag in any case, so that it goes on telling where it is.
+        event.setDropAction(self._action(self._carried) if self._reconsider() else Qt.DropAction.IgnoreAction)
         event.accept()
 
-    def _is_ours(self, event: QDropEvent) -> bool:
-        data = event.mimeData()
-        return not self._model.locked and bool(mime.agents_in(data) or mime.nodes_in(data, self._model.token))
+    @Slot()
+    def _reconsider(self) -> bool:
+        """Show where the drag would land now; False: nowhere."""
+        place = self._drop_place(self._pointer)
+        self.gap.land(self._model.target(*place) if place is not None else None)
+        return place is not None
 
-    def _drop_place(self, event: QDropEvent) -> tuple[int, QModelIndex] | None:
+    def _drop_place(self, point: QPoint) -> tuple[int, QModelIndex] | None:
         """The (row, parent) that the model is to be asked for; None where a drop does nothing."""
-        data = event.mimeData()
-        place = self._place_at(event.position().toPoint(), self._carries_groups(data))
-        if place is None or not self._model.canDropMimeData(
-            data, event.proposedAction(), place[0], 0, place[1]
-        ):
+        data = self._carried
+        if data is None:
+            return None
+        place = self._place_at(point, self._carries_groups(data))
+        action = self._action(data)
+        if place is None or not self._model.canDropMimeData(data, action, place[0], 0, place[1]):
             return None
         return place
 
@@ -350,18 +386,9 @@ class WorkflowTree(QTreeView):
         return any(outline.find_group(node_id) for node_id in mime.nodes_in(data, self._model.token))
 
     def _place_at(self, point: QPoint, whole_groups: bool) -> tuple[int, QModelIndex] | None:
-        index = self.indexAt(point)
-        if not index.isValid():
+        found = self.gap.row_at(point.y())
+        if found is None:
             last = self._model.index(self._model.rowCount() - 1, 0)
             return (self._model.rowCount(last), last) if point.y() > 0 else None
-        place = self.anatomy.drop_at(index, self.visualRect(index), point.y(), whole_groups)
-        if place is not None:
-            return place
-        return self._place_of(self.anatomy.gap_target)
-
-    def _place_of(self, target: Target | None) -> tuple[int, QModelIndex] | None:
-        if target is None or isinstance(target, OnAgent):
-            return None
-        if isinstance(target, NewStep):
-            return target.index, self._model.phase_index(target.phase)
-        return target.index, self._model.index_of(target.group_id)
+        index, row = found
+        return self.anatomy.drop_at(index, row, point.y(), whole_groups)

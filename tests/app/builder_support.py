@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
+from PySide6.QtCore import QMimeData, QPoint, QPointF, QRect, Qt, QVariantAnimation
 from PySide6.QtGui import (
     QAction,
     QContextMenuEvent,
@@ -109,6 +109,34 @@ class Builder:
         QApplication.processEvents()
         return self.view.tree.gap.landing_words
 
+    def settle(self) -> None:
+        """Wait until nothing opens or closes any more."""
+        gap = self.view.tree.gap
+        self.qtbot.waitUntil(
+            lambda: not gap.dwell.isActive() and gap.findChild(QVariantAnimation).state().value == 0
+        )
+        self.view.tree.doItemsLayout()
+        QApplication.processEvents()
+
+    def open_gap(self) -> QRect:
+        """The gap that is open, in the viewport; an empty rectangle: none is."""
+        tree = self.view.tree
+        for _, _, group in self.document.outline.all_groups():
+            for node_id in group.ids:
+                index = self.model.index_of(node_id)
+                for gap in tree.anatomy.boxes(index, tree.visualRect(index)).gaps.values():
+                    return gap
+        return QRect()
+
+    def at_rest(self, node_id: int) -> QPoint:
+        """The middle of a row where it is without a drag."""
+        tree = self.view.tree
+        for y in range(tree.viewport().height()):
+            found = tree.gap.row_at(y)
+            if found is not None and self.model.node_id(found[0]) == node_id:
+                return tree.anatomy.boxes(found[0], found[1], resting=True).body.center()
+        raise AssertionError("the row is not in the viewport")
+
     def leave(self) -> None:
         QApplication.sendEvent(self.view.tree.viewport(), QDragLeaveEvent())
         QApplication.processEvents()
@@ -138,6 +166,8 @@ class Builder:
         self.view.tree.setFocus()
 
     def press(self, key: Qt.Key, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
+        self.view.activateWindow()
+        self.qtbot.waitUntil(self.view.isActiveWindow)
         self.qtbot.keyClick(self.view.tree, key, modifier)
 
     def menu(self, node_id: int | None = None, phase: Phase | None = None) -> QMenu:
