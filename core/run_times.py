@@ -196,8 +196,11 @@ class RunChart:
 
     # --- rows and bars ---------------------------------------------------------------------------------
 
-    def read(self, turns: Iterable[str] | None = None) -> None:
-        """These turns changed; None: any may have. Turns that are new are found by themselves."""
+    def read(self, turns: Iterable[str] | None = None) -> set[RowKey]:
+        """These turns changed; None: any may have. Turns that are new are found by themselves.
+
+        Gives the rows that were made anew.
+        """
         known = self.progress.turns
         changed = set(known if turns is None else turns)
         if len(self._bars) != len(known):
@@ -207,37 +210,40 @@ class RunChart:
         for name in changed:
             turn = known.get(name)
             if turn is not None:
-                touched.add(self._read_turn(turn))
+                touched.update(self._read_turn(turn))
         if len(self._rows) != rows:
             order = {phase: number for number, phase in enumerate(PHASES)}
             self.rows = sorted(self._rows.values(), key=lambda row: (order[row.phase], row.place, row.label))
         for key in touched:
             self._rows[key].bars.sort(key=lambda bar: bar.first)
+        return touched
 
     def bars_of(self, turn: str) -> Sequence[Bar]:
         """The bars of a turn, in time; none while it waits for its predecessors."""
         return self._bars.get(turn, ())
 
-    def _read_turn(self, turn: TurnProgress) -> RowKey:
+    def _read_turn(self, turn: TurnProgress) -> set[RowKey]:
         key: GroupKey = (turn.place.phase, turn.iteration, turn.place.group)
         row_key = (turn.place.phase, turn.label)
         row = self._rows.get(row_key)
         if row is None:
             place = (turn.place.group, turn.place.entry)
             row = self._rows[row_key] = Row(turn.place.phase, turn.label, turn.agent, place)
+        changed = {row_key}
         before = self._bars.get(turn.id)
         if before is None:
             self._turns.setdefault(key, []).append(turn.id)
         elif before:
             old = before[0]
             home = self._rows[old.phase, old.label]
+            changed.add(home.key)
             home.bars = [bar for bar in home.bars if bar.turn != turn.id]
         bars = self._bars[turn.id] = list(self._make_bars(turn, key))
         row.bars.extend(bars)
         times = self._groups.get(key)
         if times is not None:
             times.settled = False
-        return row_key
+        return changed
 
     def _make_bars(self, turn: TurnProgress, key: GroupKey) -> Iterator[Bar]:
         group = self.progress.groups.get(key)

@@ -18,6 +18,7 @@ from app.run_view.question_bar import QuestionBar
 from app.run_view.retry_bar import RetryBar
 from app.run_view.strip import AgentStrip
 from app.run_view.tabs import RunTabs
+from app.run_view.timeline import Timeline
 from core.events import AttemptFinished, Event, RunFinished, RunStarted
 from core.progress import RunProgress
 from core.recorded_run import RecordedRun
@@ -61,6 +62,8 @@ class RunView(QWidget):
         self.splitter.setHandleWidth(1)
         self.splitter.setChildrenCollapsible(False)
         self.splitter.addWidget(self.tabs)
+        self.timeline = Timeline(self)
+        self.add_bottom_panel(self.timeline)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -95,11 +98,14 @@ class RunView(QWidget):
         self.strip.more_requested.connect(self.tabs.open_list)
         self.questions.answered.connect(self.answered)
         self.tabs.message.connect(self.message)
+        self.tabs.page_changed.connect(self.timeline.show_turn)
+        self.timeline.turn_requested.connect(self.tabs.show_turn)
 
     def add_bottom_panel(self, panel: QWidget) -> None:
         """A panel below the tabs, such as a timeline."""
         self.splitter.addWidget(panel)
         self.splitter.setStretchFactor(0, 1)
+        self.splitter.setStretchFactor(self.splitter.count() - 1, 0)
 
     def set_recorded(self, recorded: bool) -> None:
         """Whether it shows runs that are not this window's any more: nothing of them can be ordered.
@@ -119,6 +125,7 @@ class RunView(QWidget):
         self.pause.show_run(progress)
         self.questions.show_questions(())
         self.strip.show_turns((), 0.0, None)
+        self.timeline.begin(progress)
         self.tabs.begin(progress, past)
         if self._recorded and past is not None:
             # Nothing will happen any more that would show it.
@@ -139,6 +146,7 @@ class RunView(QWidget):
         for event in events:
             if isinstance(event, AttemptFinished) and event.late_bytes:
                 self.tabs.note_late_output(event.turn, event.late_bytes)
+        self.timeline.take(events, now)
         self.tabs.refresh(now)
         self.notes.show_notes(self._progress)
         self.doubts.show_run(self._progress)
@@ -153,6 +161,7 @@ class RunView(QWidget):
         progress = self._progress
         self.strip.show_turns(progress.running_turns, now, progress.max_retries)
         self.pause.show_run(progress)
+        self.timeline.tick(now)
 
     @property
     def ordered_turn(self) -> str | None:

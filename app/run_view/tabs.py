@@ -38,10 +38,11 @@ _MANY = 8
 class RunTabs(QWidget):
     """Tabs over one run's folder.
 
-    Signals: `message(str)`: a sentence for the status line.
+    Signals: `message(str)`: a sentence for the status line; `page_changed(str)`: this `page` is shown.
     """
 
     message = Signal(str)
+    page_changed = Signal(str)
 
     def __init__(self, orders: AgentOrders, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -298,6 +299,7 @@ class RunTabs(QWidget):
             self.bar.setCurrentIndex(self._tabs.index(page))
             self.pages.setCurrentWidget(self._view(page))
         self._moving = False
+        self.page_changed.emit(page)
 
     # --- the views of turns ----------------------------------------------------------------------------
 

@@ -1,0 +1,269 @@
+"""The timeline of a run: when each agent worked, and what it brought that they worked at the same time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QElapsedTimer, QEvent, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPaintEvent, QShowEvent
+from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QToolTip, QVBoxLayout, QWidget
+
+from app.buttons import Button, ButtonLook
+from app.labels import Line
+from app.plain_text import plain_tool_tip
+from app.run_view.timeline_area import TimelineArea
+from app.run_view.timeline_words import savings_lines
+from app.theme import GRID, font, is_appearance_event, paint_icon, theme
+from core.events import Event, RunFinished, RunStarted
+from core.progress import RunProgress
+from core.run_times import most_at_once, savings_words
+
+_ICON = 14
+_REFRESH_MS = 250
+"""Live numbers and bars change at most four times a second."""
+
+
+class SavingsLabel(QWidget):
+    """The savings in one line at the right; where there is little room, as much of it as is a sentence."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._text = ""
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return self._text
+
+    def show_text(self, text: str) -> None:
+        """Show these words."""
+        if text != self._text:
+            self._text = text
+            self.setAccessibleName(text)
+            self.update()
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        metrics = QFontMetrics(font(tabular=True))
+        return QSize(metrics.horizontalAdvance(self._text) + 2, metrics.height() + 4)
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        return QSize(0, self.sizeHint().height())
+
+    def shown_text(self) -> str:
+        """What there is room for."""
+        metrics = QFontMetrics(font(tabular=True))
+        for text in (self._text, self._text.partition(" · ")[0]):
+            if metrics.horizontalAdvance(text) <= self.width():
+                return text
+        return metrics.elidedText(self._text, Qt.TextElideMode.ElideRight, self.width())
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        del event
+        painter = QPainter(self)
+        painter.setFont(font(tabular=True))
+        painter.setPen(theme().color("quiet"))
+        flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
+        painter.drawText(self.rect(), flags, self.shown_text())
+
+
+class FoldButton(QAbstractButton):
+    """The title of a panel, which hides the panel's body and shows it again."""
+
+    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setText(title)
+        self._open = True
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+
+    def show_open(self, shown: bool, words: str) -> None:
+        """Say whether the body is shown, and what a click does."""
+        self._open = shown
+        self.setToolTip(words)
+        self.setAccessibleDescription(words)
+        self.update()
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        metrics = QFontMetrics(font(bold=True))
+        return QSize(metrics.horizontalAdvance(self.text()) + _ICON + 4 * GRID, metrics.height() + 12)
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        return self.sizeHint()
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        del event
+        colors = theme()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        middle = self.height() / 2
+        lit = self.underMouse() or self.hasFocus()
+        sign = QRectF(GRID, middle - _ICON / 2, _ICON, _ICON)
+        name = "chevron-down" if self._open else "chevron-right"
+        paint_icon(painter, name, sign, colors.color("text" if lit else "quiet"))
+        painter.setFont(font(bold=True))
+        painter.setPen(colors.color("text"))
+        box = QRectF(sign.right() + GRID, 0, self.width(), self.height())
+        painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, self.text())
+        if self.hasFocus():
+            painter.setPen(QPen(colors.color("accent"), 2))
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 4, -1, -4), GRID, GRID)
+
+
+class Timeline(QWidget):
+    """A panel with a run's timeline.
+
+    Signals: `turn_requested(str)`: the user wants to see this turn; `collapsed_changed(bool)`: its body was
+    hidden, or is shown again.
+    """
+
+    turn_requested = Signal(str)
+    collapsed_changed = Signal(bool)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._progress = RunProgress()
+        self._now = 0.0
+        self._changed: set[str] | None = set()
+        """Turns that changed since the last refresh; None: all may have."""
+        self._stale = False
+        self.fold_button = FoldButton(self.tr("Timeline"), self)
+        self.savings = SavingsLabel(self)
+        self.fit_button = Button(self.tr("Fit"), ButtonLook.LINK, parent=self)
+        self.fit_button.setToolTip(self.tr("Show the whole run (0)"))
+        self.fit_button.setAccessibleDescription(self.tr("Show the whole run"))
+        self.fit_button.hide()
+        self.area = TimelineArea(self)
+        self.header = QWidget(self)
+        head = QHBoxLayout(self.header)
+        head.setContentsMargins(GRID, 0, 3 * GRID, 0)
+        head.setSpacing(2 * GRID)
+        head.addWidget(self.fold_button)
+        head.addWidget(self.savings, 1)
+        head.addWidget(self.fit_button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(Line(self))
+        layout.addWidget(self.header)
+        layout.addWidget(self.area, 1)
+        self._since = QElapsedTimer()
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self._refresh)
+        self.fold_button.clicked.connect(self._fold_clicked)
+        self.fit_button.clicked.connect(self.area.fit)
+        self.area.fitted.connect(self.fit_button.setHidden)
+        self.area.turn_requested.connect(self.turn_requested)
+        self._say_fold()
+
+    # --- the run ---------------------------------------------------------------------------------------
+
+    def begin(self, progress: RunProgress) -> None:
+        """Show another run, with the past that it may have."""
+        self._progress = progress
+        self._now = progress.last_event or 0.0
+        self._changed = set()
+        self.area.begin(progress)
+        self._show_savings()
+
+    def take(self, events: Sequence[Event], now: float) -> None:
+        """These events were just applied to the progress; `now` in seconds since the epoch."""
+        for event in events:
+            if isinstance(event, RunStarted | RunFinished):
+                self._changed = None
+            turn = getattr(event, "turn", None)
+            if self._changed is not None and isinstance(turn, str):
+                self._changed.add(turn)
+        self._now = now
+        self._want_refresh(at_once=any(isinstance(event, RunFinished) for event in events))
+
+    def tick(self, now: float) -> None:
+        """Time went on."""
+        self._now = now
+        self._want_refresh()
+
+    @Slot(str)
+    def show_turn(self, turn: str) -> None:
+        """Mark the turn whose tab is shown; what is no turn marks none."""
+        self.area.show_turn(turn if turn in self._progress.turns else "")
+
+    def _want_refresh(self, *, at_once: bool = False) -> None:
+        self._stale = True
+        if not self.isVisible() or (self._timer.isActive() and not at_once):
+            return
+        since = self._since.elapsed() if self._since.isValid() else _REFRESH_MS
+        if at_once or since >= _REFRESH_MS:
+            self._refresh()
+        else:
+            self._timer.start(int(_REFRESH_MS - since))
+
+    @Slot()
+    def _refresh(self) -> None:
+        if not self._stale or not self.isVisible():
+            return
+        self._timer.stop()
+        self._since.start()
+        self._stale = False
+        changed, self._changed = self._changed, set()
+        self.area.refresh(changed, self._now)
+        self._show_savings()
+
+    def _show_savings(self) -> None:
+        self.savings.show_text(savings_words(self.area.plot.savings, self.tr))
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
+        super().showEvent(event)
+        self._refresh()
+
+    # --- folding ---------------------------------------------------------------------------------------
+
+    @property
+    def collapsed(self) -> bool:
+        """Whether only the header is shown."""
+        return self.area.isHidden()
+
+    def set_collapsed(self, collapsed: bool) -> None:
+        """Show only the header, or all."""
+        if collapsed == self.collapsed:
+            return
+        self.area.setHidden(collapsed)
+        self.setMaximumHeight(self.header.sizeHint().height() + 1 if collapsed else 0xFFFFFF)
+        self._say_fold()
+        self.collapsed_changed.emit(collapsed)
+
+    @Slot()
+    def _fold_clicked(self) -> None:
+        self.set_collapsed(not self.collapsed)
+
+    def _say_fold(self) -> None:
+        words = self.tr("Show the timeline") if self.collapsed else self.tr("Hide the timeline")
+        self.fold_button.show_open(not self.collapsed, words)
+
+    # --- looks -----------------------------------------------------------------------------------------
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        head = self.header.sizeHint().height() + 1
+        return QSize(400, head if self.collapsed else head + self.area.sizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        del event
+        QPainter(self).fillRect(self.rect(), theme().color("surface"))
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        super().changeEvent(event)
+        if is_appearance_event(event):
+            self.update()
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
+            lines = self.savings_tip()
+            if lines and self.savings.geometry().contains(self.header.mapFrom(self, event.pos())):
+                QToolTip.showText(event.globalPos(), plain_tool_tip("\n".join(lines)), self.savings)
+                return True
+        return super().event(event)
+
+    def savings_tip(self) -> list[str]:
+        """How the savings are meant, a sentence a line."""
+        plot = self.area.plot
+        return savings_lines(plot.savings, most_at_once(plot.chart, plot.now), self.tr)
