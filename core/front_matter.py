@@ -11,7 +11,7 @@ import yaml
 from frontmatter.default_handlers import YAMLHandler
 
 _BOUNDARY: re.Pattern[str] = YAMLHandler.FM_BOUNDARY
-_BYTE_ORDER_MARK = "\ufeff"
+BYTE_ORDER_MARK = "\ufeff"
 
 MOST_FRONT_MATTER = 256 * 1024
 """Characters of front matter; a value of two takes a kilobyte while YAML is read."""
@@ -59,7 +59,7 @@ class TextParts:
 
 def split_text(text: str) -> TextParts:
     """Cut an agent file's text, with or without a byte order mark, into its parts."""
-    mark = _BYTE_ORDER_MARK if text.startswith(_BYTE_ORDER_MARK) else ""
+    mark = BYTE_ORDER_MARK if text.startswith(BYTE_ORDER_MARK) else ""
     inner = text[len(mark) :]
     stripped = inner.lstrip()
     lead = mark + inner[: len(inner) - len(stripped)]
@@ -119,6 +119,80 @@ def _with_values(matter: str, *, construct: bool = False) -> tuple[yaml.MappingN
             node.start_mark.line,
         )
     return node, {str(key): value for key, value in values.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Where one entry stands, in characters of the front matter.
+
+    `start`: its key; `colon`: behind the colon; `value_start` and `end`: its value, without what a comment
+    or blank lines behind it take. `column`: of the key.
+    """
+
+    key: str
+    start: int
+    colon: int
+    value_start: int
+    end: int
+    column: int
+    has_anchor: bool
+    is_block_list: bool
+
+
+def spans(matter: str) -> list[Span]:
+    """The entries of a block mapping that `compose` accepted, in their order."""
+    found: list[Span] = []
+    events = iter(yaml.parse(matter, Loader=_Loader))
+    for event in events:
+        if isinstance(event, yaml.MappingStartEvent):
+            break
+    for key in events:
+        if isinstance(key, yaml.MappingEndEvent):
+            break
+        start, key_end = _start_of(key), _end_of(matter, key, events)
+        value = next(events)
+        end = _end_of(matter, value, events)
+        colon = matter.find(":", key_end) + 1 or key_end
+        found.append(
+            Span(
+                key.value if isinstance(key, yaml.ScalarEvent) else "",
+                start,
+                colon,
+                _start_of(value),
+                max(end, colon),
+                getattr(key.start_mark, "column", 0),
+                getattr(value, "anchor", None) is not None,
+                isinstance(value, yaml.CollectionStartEvent) and not value.flow_style,
+            )
+        )
+    return found
+
+
+def _start_of(event: yaml.Event) -> int:
+    assert event.start_mark is not None
+    return int(event.start_mark.index)
+
+
+def _end_of(matter: str, event: yaml.Event, events: Iterator[yaml.Event]) -> int:
+    """Where the text of a value ends that begins with this event; its other events are taken."""
+    end, depth = 0, 0
+    while True:
+        assert event.end_mark is not None
+        here = int(event.end_mark.index)
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+            # The end of a block collection is where the next thing begins, behind comments and blank lines.
+            if matter[_start_of(event) : here] in ("]", "}"):
+                end = here
+        elif isinstance(event, yaml.ScalarEvent) and event.style in ("|", ">"):
+            end = max(_start_of(event) + 1, len(matter[:here].rstrip()))
+        else:
+            end = here
+        if depth == 0:
+            return end
+        event = next(events)
 
 
 def _refuse_bombs(root: yaml.Node | None) -> None:

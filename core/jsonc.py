@@ -69,19 +69,28 @@ _SHOWN_OF_KEY = 100
 _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 
 
-def read_text(path: Path) -> str:
-    """The text of a UTF-8 file, with or without a byte order mark. Raises UserFileError."""
+def read_bytes(path: Path) -> bytes:
+    """The bytes of a file that is not too large. Raises UserFileError."""
     try:
         status = path.stat()
         if stat.S_ISREG(status.st_mode) and status.st_size > MOST_BYTES:
             raise UserFileError([_too_large(path, status.st_size)])
         if stat.S_ISCHR(status.st_mode) or stat.S_ISFIFO(status.st_mode) or stat.S_ISSOCK(status.st_mode):
             raise UserFileError([Problem("This is a device, not a file.", file=path)])
-        data = path.read_bytes()
+        return path.read_bytes()
     except OSError as error:
         raise UserFileError([_unreadable(path, error)]) from error
+
+
+def read_text(path: Path) -> str:
+    """The text of a UTF-8 file, with or without a byte order mark. Raises UserFileError."""
+    return decode(read_bytes(path), path).removeprefix("\ufeff")
+
+
+def decode(data: bytes, path: Path) -> str:
+    """The text of these bytes of a file, with its byte order mark if it has one. Raises UserFileError."""
     try:
-        return data.decode("utf-8-sig")
+        return data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise UserFileError(
