@@ -134,13 +134,17 @@ def _unwritten(
         return
     if any(isinstance(group, FanOutGroup) for group in workflow.loop_agents):
         return
+    asked = {format_path(("payload", key)): key for key in payload_keys(tree) if not key.startswith("_")}
+    for name in dict.fromkeys(names) if asked else ():
+        for use in known.of_agent(name):
+            asked.pop(use.path, None)
+    missing = [key for key in asked.values() if key not in workflow.initial_payload]
+    if not missing or True in truths(tree, replace(world, missing=frozenset(missing))):
+        return
     written = {
         keys[1] for name in names for use in known.of_agent(name) if len(keys := parse_path(use.path)) > 1
     } | workflow.initial_payload.keys()
-    asked = [key for key in payload_keys(tree) if key not in written and not key.startswith("_")]
-    if not asked or True in truths(tree, replace(world, missing=frozenset(asked))):
-        return
-    key = asked[0]
+    key = missing[0]
     meant = nearest(key, sorted(written))
     source = _with_other_key(workflow.end_state_condition, tree, key, meant) if meant is not None else None
     path = format_path(("payload", key))

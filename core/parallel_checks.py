@@ -53,6 +53,7 @@ class _Group:
         self._phase = phase
         self._index = index
         self._agents = agents
+        self._count = Counter(agents)
         self._all = tuple(entry.agent for entry in group.agents)
         self._rules: Mapping[str, MergeRule] = {**in_force.merge, **(group.merge or {})}
         self._isolation = group.isolation or in_force.isolation
@@ -101,14 +102,14 @@ class _Group:
 
     def paths(self, known: KnownPayload) -> Iterator[Finding]:
         by_path: dict[str, list[PathUse]] = defaultdict(list)
-        for name in dict.fromkeys(self._agents):
+        for name, count in self._count.items():
             for use in known.uses.get(name, ()):
-                if use.is_place:
-                    by_path[use.path].append(use)
+                by_path[use.path].extend([use] * min(count, 2))
         found = [
-            (path, uses)
-            for path, uses in sorted(by_path.items())
-            if self._clash(path, [use.agent for use in uses], known) and not self._is_ruled(path)
+            (path, list(dict.fromkeys(uses)))
+            for path, uses in sorted((path, uses) for path, uses in by_path.items() if len(uses) > 1)
+            if self._clash(path, [use.agent for use in uses if use.is_place], known)
+            and not self._is_ruled(path)
         ]
         for path, uses in found[:_MOST_TOLD]:
             rule = _fitting_rule(uses)
@@ -144,9 +145,7 @@ class _Group:
 
     def _clash(self, path: str, writers: Sequence[str], known: KnownPayload) -> bool:
         """Whether two of the writers are likely to write different values."""
-        count = Counter(self._agents)
-        pairs = [*combinations(writers, 2), *((name, name) for name in writers if count[name] > 1)]
-        return any(known.met.get((path, pair_of(*pair)), True) for pair in pairs)
+        return any(known.met.get((path, pair_of(*pair)), True) for pair in combinations(writers, 2))
 
     # --- the same file ---------------------------------------------------------------------------------
 
@@ -174,11 +173,10 @@ class _Group:
 
     def _labels(self, names: Iterable[str]) -> list[str]:
         """Agents as a run calls them: `vera`, `vera 2`."""
-        count = Counter(self._agents)
         return [
             name if number == 1 else f"{name} {number}"
             for name in names
-            for number in range(1, count[name] + 1)
+            for number in range(1, self._count[name] + 1)
         ]
 
 
