@@ -39,17 +39,34 @@ STATUS: dict[TurnStatus, str] = {
 
 @dataclass(frozen=True, slots=True)
 class GroupHeader:
-    """The header of a group's card: a sign (or none), a title, and its policy in words."""
+    """The header of a group's card: a sign (or none), a title, and its policy in words.
+
+    `forms`: the words, from all that can be said to what must be said; who has little room takes a later one.
+    """
 
     sign: str
     title: str
-    detail: str
+    forms: tuple[str, ...]
+
+    @property
+    def detail(self) -> str:
+        """All of the policy."""
+        return self.forms[0]
 
     @property
     def text(self) -> str:
         """All of it in one line."""
         head = f"{self.sign} {self.title}".strip()
         return f"{head} · {self.detail}" if self.detail else head
+
+    @property
+    def spoken(self) -> str:
+        """All of it for those who hear it: without signs."""
+        return ", ".join(part for part in (self.title, *self.detail.split(" · ")) if part)
+
+
+_SHORT_NAME = 20
+"""Characters of a group's name where there is little room."""
 
 
 def where_from(setting: Setting) -> str:
@@ -113,28 +130,34 @@ def group_header(group: GroupNode, settings: Workflow) -> GroupHeader:
             source = tr("tasks from {0}").format(own.tasks_from)
         else:
             source = tr("{0} tasks").format(len(own.tasks or ()))
-        name = own.name or tr("Fan-out")
-        return GroupHeader("", name, tr("{0}, {1} · cannot run yet").format(own.agent, source))
-    details: list[str] = []
+        why_not = tr("cannot run yet")
+        fan_out = (_joined(tr("{0}, {1}").format(own.agent, source), why_not), why_not)
+        return GroupHeader("", own.name or tr("Fan-out"), fan_out)
+    name = own.name or ""
+    short_name = name if len(name) <= _SHORT_NAME else f"{name[:_SHORT_NAME].rstrip()}…"
+    count, short_count, policy = "", "", ""
     if group.is_parallel:
-        count = len(group.agents)
         cap = min(own.max_parallel or settings.parallel_cap, settings.parallel_cap)
-        many = tr("1 agent") if count == 1 else tr("{0} agents").format(count)
+        many = tr("1 agent") if len(group.agents) == 1 else tr("{0} agents").format(len(group.agents))
+        count = tr("{0}, up to {1} at once").format(many, cap)
+        short_count = tr("{0}, {1} at once").format(many, cap)
         on_error = own.on_parallel_error or settings.on_parallel_error
-        # First: where there is little room, the end of it all is cut off.
-        details.append(tr("abort on error") if on_error == "abort" else tr("continue on error"))
-        if own.name:
-            details.append(own.name)
-        details.append(tr("{0}, up to {1} at once").format(many, cap))
-    if own.timeout:
-        details.append(tr("at most {0}").format(duration(own.timeout)))
-    if not own.enabled:
-        details.append(DISABLED)
-    if own.name and not group.is_parallel:
-        # After the word, so that a long name never pushes it out of sight.
-        details.insert(0, own.name)
+        policy = tr("abort on error") if on_error == "abort" else tr("continue on error")
+    limit = tr("at most {0}").format(duration(own.timeout)) if own.timeout else ""
+    off = "" if own.enabled else DISABLED
+    forms = (
+        _joined(off, name, count, policy, limit),
+        _joined(off, name, short_count, policy, limit),
+        _joined(off, short_name, short_count, policy),
+        _joined(off, short_name, policy),
+        _joined(off, short_name if not group.is_parallel else policy),
+    )
     word = tr("Parallel") if group.is_parallel else tr("In sequence")
-    return GroupHeader(PARALLEL_SIGN if group.is_parallel else "", word, " · ".join(details))
+    return GroupHeader(PARALLEL_SIGN if group.is_parallel else "", word, forms)
+
+
+def _joined(*parts: str) -> str:
+    return " · ".join(part for part in parts if part)
 
 
 def agent_label(group: GroupNode, row: int) -> str:
@@ -145,16 +168,21 @@ def agent_label(group: GroupNode, row: int) -> str:
 
 
 def agent_position(group: GroupNode, row: int) -> str:
-    """Where an agent stands in its group, for those who hear it."""
-    count = len(group.agents)
+    """How an agent works in its group, for those who hear it."""
     if group.is_parallel:
-        others = count - 1
-        return (
-            tr("in parallel with {0} others").format(others)
-            if others != 1
-            else tr("in parallel with one other")
-        )
-    return tr("number {0} of {1} in sequence").format(row + 1, count)
+        return tr("in parallel")
+    if len(group.agents) == 1:
+        return tr("in sequence")
+    return tr("number {0} of {1} in sequence").format(row + 1, len(group.agents))
+
+
+def step_of(phase: Phase, index: int) -> str:
+    """Which step of its phase a group is, for those who hear it."""
+    return {
+        "preparation": tr("step {0} of the preparation"),
+        "loop": tr("step {0} of the loop"),
+        "finalization": tr("step {0} of the finalization"),
+    }[phase].format(index + 1)
 
 
 def overrides(entry: AgentEntry) -> str:

@@ -158,9 +158,11 @@ class WorkflowDelegate(QStyledItemDelegate):
         x += QFontMetrics(bold).horizontalAdvance(head) + 6
         if header.detail and x < right:
             small = font(TextSize.SMALL)
-            detail = QFontMetrics(small).elidedText(
-                f"· {header.detail}", Qt.TextElideMode.ElideRight, right - x
-            )
+            metrics = QFontMetrics(small)
+            forms = [f"· {form}" for form in header.forms if form]
+            fitting = (form for form in forms if metrics.horizontalAdvance(form) <= right - x)
+            last = forms[-1] if forms else ""
+            detail = next(fitting, metrics.elidedText(last, Qt.TextElideMode.ElideRight, right - x))
             color = (
                 colors.color("accent")
                 if group.is_parallel and group.settings.enabled

@@ -250,9 +250,19 @@ class WorkflowModel(QAbstractItemModel):
                 f"{self._text(index)}, {words.phase_when(self.phase(index), self.document.settings_in_force)}"
             )
         agent, group = self.agent_node(index), self.group_node(index)
-        if agent is None or group is None:
+        if group is None:
             return self._text(index)
-        parts = [agent.entry.agent, words.agent_position(group, index.row())]
+        if agent is None:
+            header = words.group_header(group, self.document.settings_in_force)
+            return f"{header.spoken}, {words.step_of(self.phase(index), index.row())}"
+        definition = self.definition(agent.entry.agent)
+        parts = [
+            words.agent_label(group, index.row()),
+            words.agent_position(group, index.row()),
+            words.step_of(self.phase(index), index.parent().row()),
+        ]
+        if definition is not None and definition.role:
+            parts.append(definition.role)
         if not agent.entry.enabled or not group.settings.enabled:
             parts.append(words.DISABLED)
         if self.is_unknown(agent.entry.agent):

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QAbstractItemModel, QMimeData, QModelIndex, QPoint, Qt
-from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtGui import QAccessible, QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QLineEdit
 from pytestqt.qtbot import QtBot
 
-from app.builder import mime
+from app.builder import mime, words
 from app.document import InGroup, NewStep, OnAgent, WorkflowDocument
 from app.theme import Appearance, Scheme, theme
 from app.turn_badge import TurnBadge
@@ -395,7 +395,7 @@ def test_space_disables_and_f2_renames_a_group(builder: Builder) -> None:
     assert found is not None
     assert found[2].settings.name == "Review"
     header = str(builder.model.index_of(builder.group("vera")).data())
-    assert header.startswith("∥ Parallel · abort on error · Review · 3 agents")
+    assert header == "∥ Parallel · Review · 3 agents, up to 4 at once · abort on error"
 
 
 def test_what_an_edit_added_is_selected_and_after_a_removal_the_neighbour(builder: Builder) -> None:
@@ -421,14 +421,37 @@ def test_headers_say_the_policy_in_words(builder: Builder) -> None:
     def header(name: str) -> str:
         return str(builder.model.index_of(builder.group(name)).data())
 
-    assert header("vera") == "∥ Parallel · abort on error · 3 agents, up to 4 at once"
+    assert header("vera") == "∥ Parallel · 3 agents, up to 4 at once · abort on error"
     assert header("amala") == "In sequence"
     builder.document.update_group(builder.group("vera"), "x", on_parallel_error="continue", timeout=600.0)
-    assert header("vera") == ("∥ Parallel · continue on error · 3 agents, up to 4 at once · at most 10 min")
+    assert header("vera") == "∥ Parallel · 3 agents, up to 4 at once · continue on error · at most 10 min"
     long = "the reviewers of everything that was written since the last release"
     builder.document.update_group(builder.group("vera"), "x", name=long)
-    assert header("vera").startswith("∥ Parallel · continue on error · the reviewers"), "cut off at its end"
+    group = builder.document.outline.loop[1]
+    forms = words.group_header(group, builder.document.settings_in_force).forms
+    assert forms[0].startswith(long)
+    assert forms[-2] == "the reviewers of eve… · continue on error", (
+        "a long name does not push it out of sight"
+    )
+    assert forms[-1] == "continue on error"
     assert long in str(builder.model.index_of(builder.group("vera")).data(Qt.ItemDataRole.ToolTipRole))
+
+
+def test_rows_say_who_how_where_and_what_for(builder: Builder) -> None:
+    """Through the interface that screen readers use."""
+    tree = builder.view.tree
+    names = {}
+    interface = QAccessible.queryAccessibleInterface(tree)
+    for child in range(interface.childCount()):
+        cell = interface.child(child)
+        if cell.role() is not QAccessible.Role.TreeItem:
+            continue
+        name = cell.text(QAccessible.Text.Name)
+        names[name.split(",")[0]] = name
+    assert names["vera"] == "vera, in parallel, step 2 of the loop, tester"
+    assert names["amala"] == "amala, in sequence, step 1 of the loop, tester"
+    assert names["Parallel"] == ("Parallel, 3 agents, up to 4 at once, abort on error, step 2 of the loop")
+    assert names["Loop"] == "Loop, up to 10 times, until score >= 90"
 
 
 def test_badges_of_a_run_are_said_and_only_their_rows_repainted(builder: Builder) -> None:
