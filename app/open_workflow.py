@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import Callable, Collection
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from PySide6.QtGui import QUndoStack
 
 import resources
@@ -16,10 +17,17 @@ from app.outline import Outline
 from core.agent import AgentLibrary
 from core.check import check_workflow
 from core.config import Workflow, WorkflowFile
+from core.known_payload import KnownPayload
 from core.plan import Place
 from core.problems import Problem, Severity
 from core.settings_keys import Setting
+from core.state import MergeRule
 from core.workflow_file import inspect_workflow, load_workflow, save_workflow
+
+QUICK_CHECK_SECONDS = 0.02
+"""A workflow whose check takes longer is checked when the user pauses, not with every letter."""
+CHECK_PAUSE_MS = 200
+_ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.HINT: 2}
 
 
 class OpenWorkflow(QObject):
@@ -28,14 +36,16 @@ class OpenWorkflow(QObject):
     Nodes (agents at places, and groups) have ids that survive moves, undo and redo.
 
     Signals: `changed()` after the workflow changed in any way; `path_changed()`; `modified_changed(bool)`;
-    `problems_changed()`; `in_force_changed()` when other places say something else about its settings;
-    `changed_on_disk()` when another program changed or removed the file; `saved()` after it was written.
+    `problems_changed()`; `known_changed()` when earlier runs tell something else; `in_force_changed()` when
+    other places say something else about its settings; `changed_on_disk()` when another program changed or
+    removed the file; `saved()` after it was written.
     """
 
     changed = Signal()
     path_changed = Signal()
     modified_changed = Signal(bool)
     problems_changed = Signal()
+    known_changed = Signal()
     in_force_changed = Signal()
     changed_on_disk = Signal()
     saved = Signal()
@@ -53,6 +63,12 @@ class OpenWorkflow(QObject):
         """Grows with every file that is opened or begun; nodes of two generations have nothing in common."""
         self._load_warnings: tuple[Problem, ...] = ()
         self._problems: tuple[Problem, ...] = ()
+        self._known = KnownPayload()
+        self._check_seconds = 0.0
+        self._check_later = QTimer(self)
+        self._check_later.setSingleShot(True)
+        self._check_later.setInterval(CHECK_PAUSE_MS)
+        self._check_later.timeout.connect(self._check)
         self._library: AgentLibrary | None = None
         self._backends: tuple[str, ...] = ()
         self._others = OtherSettings()
@@ -119,7 +135,21 @@ class OpenWorkflow(QObject):
     @property
     def problems(self) -> tuple[Problem, ...]:
         """What is wrong with the workflow as it is now, errors first."""
+        if self._check_later.isActive():
+            self._check()
         return self._problems
+
+    @property
+    def known(self) -> KnownPayload:
+        """What earlier runs of its log folder tell of agents."""
+        return self._known
+
+    def set_known(self, known: KnownPayload) -> None:
+        """Tell what earlier runs tell of agents, for the problems and for completion."""
+        if known != self._known:
+            self._known = known
+            self.known_changed.emit()
+            self._check()
 
     @property
     def library(self) -> AgentLibrary | None:
@@ -137,6 +167,7 @@ class OpenWorkflow(QObject):
         if others != self._others:
             self._others = others
             self.in_force_changed.emit()
+            self._check()
 
     def own(self, key: str) -> object:
         """What the workflow itself says about a setting; None: nothing."""
@@ -251,7 +282,10 @@ class OpenWorkflow(QObject):
 
     def _tell_changed(self) -> None:
         self.changed.emit()
-        self._check()
+        if self._check_seconds > QUICK_CHECK_SECONDS:
+            self._check_later.start()
+        else:
+            self._check()
 
     @Slot()
     def _tell_modified(self) -> None:
@@ -260,14 +294,31 @@ class OpenWorkflow(QObject):
             self._told_modified = modified
             self.modified_changed.emit(modified)
 
+    @Slot()
     def _check(self) -> None:
+        self._check_later.stop()
         if self._library is None:
             return
-        found = check_workflow(self.snapshot(), self._library, self._backends)
-        problems = tuple(sorted(found, key=lambda problem: problem.severity is not Severity.ERROR))
+        began = time.perf_counter()
+        found = check_workflow(
+            self.snapshot(),
+            self._library,
+            self._backends,
+            known=self._known,
+            in_force=self._with_all_rules(),
+        )
+        self._check_seconds = time.perf_counter() - began
+        problems = tuple(sorted(found, key=lambda problem: _ORDER[problem.severity]))
         if problems != self._problems:
             self._problems = problems
             self.problems_changed.emit()
+
+    def _with_all_rules(self) -> Workflow:
+        """The settings in force, with the merge rules of other places, too."""
+        others = self._others.rules(self.settings)
+        rules = {path: MergeRule(str(rule.value)) for path, rule in others.items() if rule.value}
+        settings = self.settings_in_force
+        return settings.model_copy(update={"merge": {**settings.merge, **rules}}) if rules else settings
 
 
 def _warnings_of(text: str, path: Path) -> list[Problem]:
