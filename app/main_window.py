@@ -23,6 +23,7 @@ from app.document import NewStep, WorkflowDocument
 from app.edit_lock import EditLock
 from app.file_actions import FileActions
 from app.file_drop import FileDropWindow
+from app.history import History
 from app.left_overs import LeftOvers
 from app.notice_bar import Notice, NoticeArea, Tone
 from app.other_settings import SettingsSource
@@ -41,6 +42,7 @@ from app.theme import Appearance, Scheme, is_appearance_event
 from app.top_bar import TopBar
 from app.tray_icon import TrayIcon
 from app.trust_question import TrustQuestion
+from app.view_memory import ViewMemory
 from app.watched_run import WatchedRun
 from app.window_actions import WindowActions
 from app.window_memory import keep_shape, restore_shape
@@ -89,13 +91,15 @@ class MainWindow(FileDropWindow):
         self.settings_panel = SettingsPanel(document, self)
         self.settings_source = SettingsSource(document, self)
         self.right = RightSide(self.settings_panel, self._store, self)
+        self.view_memory = ViewMemory(self.right, self._store, self)
         self.run = RunSession(controller, document, self)
         # First the view of a run, then what shows that it is there.
         self.watched = WatchedRun(self.right, self.run, controller, self)
         self.badges = RunBadges(self.workflow_view, self.run, document, self)
         self.edit_lock = EditLock(self.workflow_view, self.run, controller, self)
         self.run_notices = RunNotices(self.notices, self.run, controller, document, self)
-        self.resuming = Resuming(self.right, self.run, document, self)
+        self.history = History(self.right, self.run, document, self.notices, self)
+        self.resuming = Resuming(self.right, self.run, self.history, self)
         self.left_overs = LeftOvers(self.notices, self.resuming.open_run, self)
         self.trust = TrustQuestion(controller, self.right, self.notices, self)
         self.doctor = Doctor(document, self)
@@ -154,6 +158,7 @@ class MainWindow(FileDropWindow):
         self.run_notices.message.connect(self.status.say)
         self.watched.run_again_requested.connect(self.start_run)
         self.watched.message.connect(self.status.say)
+        self.history.message.connect(self.status.say)
         self.file_dropped.connect(self.files.open)
         document.path_changed.connect(self._show_title)
         document.modified_changed.connect(self._show_title)
@@ -410,6 +415,7 @@ class MainWindow(FileDropWindow):
         keep_shape(self, self.splitter, self._store)
         self._store.write()
         self.run.close()
+        self.history.close()
         self.resuming.close()
         self.left_overs.close()
         self.agents.source.close()

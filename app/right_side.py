@@ -15,20 +15,20 @@ from app.side import Side
 if TYPE_CHECKING:
     from app.run_view.log_view import LogView
     from app.run_view.run_view import RunView
-    from app.runs.runs_page import RunsPage
 
 _ZOOMS = (-4, 24)
 
 
 class RightSide(QStackedWidget):
-    """Signals: `run_view_built(RunView)` and `runs_page_built(RunsPage)` once, before they show anything;
-    `side_changed(Side)`; `log_focused(bool)`: a log has the focus, and with it keys of its own.
+    """Signals: `run_view_built(RunView)` once, before it shows anything;
+    `page_built(QWidget)` for every other page, too; `side_changed(Side)`; `log_focused(bool)`: a log has the
+    focus, and with it keys of its own.
 
     A click on room without a field gives the page the focus: left in the workflow, letters would edit it.
     """
 
     run_view_built = Signal(object)
-    runs_page_built = Signal(object)
+    page_built = Signal(object)
     side_changed = Signal(object)
     log_focused = Signal(bool)
 
@@ -37,7 +37,6 @@ class RightSide(QStackedWidget):
         self._settings = settings
         self._store = store
         self._view: RunView | None = None
-        self._runs: RunsPage | None = None
         self._builders: dict[Side, Callable[[], QWidget]] = {}
         self._provided: dict[Side, QWidget] = {}
         self._zoom = store.log_zoom
@@ -69,22 +68,6 @@ class RightSide(QStackedWidget):
         """Whether there was a run to show."""
         return self._view is not None
 
-    @property
-    def runs_page(self) -> RunsPage:
-        """What lists runs; built when it is first wanted."""
-        if self._runs is None:
-            from app.runs.runs_page import RunsPage
-
-            self._runs = RunsPage(self)
-            self.addWidget(self._runs)
-            self.runs_page_built.emit(self._runs)
-        return self._runs
-
-    @property
-    def has_runs_page(self) -> bool:
-        """Whether the runs were looked at."""
-        return self._runs is not None
-
     def provide(self, side: Side, build: Callable[[], QWidget]) -> None:
         """Say what makes the page of a side; it is made when the side is first wanted."""
         self._builders[side] = build
@@ -98,6 +81,7 @@ class RightSide(QStackedWidget):
             page = self._builders[side]()
             self._provided[side] = page
             self.addWidget(page)
+            self.page_built.emit(page)
         return self._provided[side]
 
     @property
@@ -109,7 +93,7 @@ class RightSide(QStackedWidget):
         known = next((side for side, page in self._provided.items() if page is shown), None)
         if known is not None:
             return known
-        return Side.RUN if shown is self._view else Side.RUNS
+        return Side.RUN
 
     @property
     def shows_run(self) -> bool:
@@ -124,8 +108,6 @@ class RightSide(QStackedWidget):
             shown = self._view
         elif side in self._builders:
             shown = self.page(side)
-        elif side is Side.RUNS:
-            shown = self.runs_page
         self.setCurrentWidget(shown)
         self.side_changed.emit(self.side)
 

@@ -16,6 +16,8 @@ _SCHEME = "view/scheme"
 _ZOOM = "view/log_zoom"
 _RECENT = "files/recent"
 _NOTICES = "run/notices"
+_SHAPES = "shapes"
+_TIMELINE = "view/timeline_collapsed"
 _ZOOMS = range(-4, 25)
 
 
@@ -57,7 +59,24 @@ class SettingsStore:
     def splitter(self, value: QByteArray) -> None:
         self._settings.setValue(_SPLITTER, value)
 
+    def shape(self, name: str) -> QByteArray | None:
+        """Of a splitter, by its object name, as `saveState` gave it."""
+        return self._bytes(f"{_SHAPES}/{name}")
+
+    def keep_shape(self, name: str, value: QByteArray) -> None:
+        """Remember the shape of a splitter."""
+        self._settings.setValue(f"{_SHAPES}/{name}", value)
+
     # --- view ------------------------------------------------------------------------------------------
+
+    @property
+    def timeline_collapsed(self) -> bool:
+        """Whether only the head of the timeline is shown."""
+        return str(self._settings.value(_TIMELINE, "false")) == "true"
+
+    @timeline_collapsed.setter
+    def timeline_collapsed(self, value: bool) -> None:
+        self._settings.setValue(_TIMELINE, "true" if value else "false")
 
     @property
     def scheme(self) -> Scheme:

@@ -59,6 +59,7 @@ class RunView(QWidget):
         self.doubts = RetryBar(self)
         self.tabs = RunTabs(self.orders, self)
         self.splitter = QSplitter(Qt.Orientation.Vertical, self)
+        self.splitter.setObjectName("run")
         self.splitter.setHandleWidth(1)
         self.splitter.setChildrenCollapsible(False)
         self.splitter.addWidget(self.tabs)
