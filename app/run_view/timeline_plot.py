@@ -95,6 +95,7 @@ class TimelinePlot:
         self.groups: dict[GroupKey, Span] = {}
         self.savings = Savings()
         self._shapes: dict[RowKey, RowShapes] = {}
+        self._group_rows: dict[GroupKey, list[tuple[int, int]]] = {}
         self.scale.fit()
         self.refresh(None, self.now)
 
@@ -112,8 +113,12 @@ class TimelinePlot:
         """Time went on to `now`, and these turns changed; None: any may have."""
         self.now = max(self.now, now)
         breaks = len(self.clock.breaks)
-        for key in self.chart.read(turns):
+        rows = len(self.rows)
+        changed = self.chart.read(turns)
+        for key in changed:
             self._shapes.pop(key, None)
+        if len(self.rows) != rows or turns is None:
+            self._group_rows.clear()
         self.clock = self.chart.clock(self.now)
         if len(self.clock.breaks) != breaks:
             self._shapes.clear()
@@ -128,6 +133,23 @@ class TimelinePlot:
         if shapes is None:
             shapes = self._shapes[row.key] = RowShapes(row, self.clock)
         return shapes
+
+    def rows_of(self, key: GroupKey) -> list[tuple[int, int]]:
+        """The rows of a parallel group, each stretch of neighbours by its first and last; [] for others."""
+        known = self._group_rows.get(key)
+        if known is None:
+            group = self.progress.groups.get(key)
+            turns = group.turns if group is not None and group.mode == "parallel" else ()
+            keys = {
+                (key[0], self.progress.turns[turn].label) for turn in turns if turn in self.progress.turns
+            }
+            known = self._group_rows[key] = []
+            for number in [number for number, row in enumerate(self.rows) if row.key in keys]:
+                if known and known[-1][1] == number - 1:
+                    known[-1] = known[-1][0], number
+                else:
+                    known.append((number, number))
+        return known
 
     def span(self, bar: Bar) -> Span:
         """From where to where a bar goes, in seconds of the run."""
