@@ -32,6 +32,7 @@ from app.recent_files import RecentFiles
 from app.resuming import Resuming
 from app.right_side import RightSide
 from app.run_badges import RunBadges
+from app.run_display import RunDisplay
 from app.run_in_tray import RunInTray
 from app.run_notices import RunNotices
 from app.run_session import RunSession
@@ -47,7 +48,6 @@ from app.watched_run import WatchedRun
 from app.window_actions import WindowActions
 from app.window_memory import keep_shape, restore_shape
 from core.agent import AgentLibrary
-from core.events import Event, RunContinued, RunFinished, RunPaused, StopKind
 from core.problems import Problem
 from core.progress import RunProgress
 from core.state import PHASES
@@ -110,6 +110,7 @@ class MainWindow(FileDropWindow):
         self.closed.connect(self.doctor.close)
         self.status = StatusLine(self)
         self.status.show_backend(backend_text)
+        self.run_display = RunDisplay(self, self.run)
         self._arrange()
         self._connect_parts()
         self._connect_actions()
@@ -119,7 +120,7 @@ class MainWindow(FileDropWindow):
         self.agents.follow()
         self.workflow_view.setFocus(Qt.FocusReason.OtherFocusReason)
         if controller.running:
-            self._running_changed(True)
+            self.run_display.show_running(True)
 
     # --- building --------------------------------------------------------------------------------------
 
@@ -149,11 +150,7 @@ class MainWindow(FileDropWindow):
         document, run = self.document, self.run
         run.starting.connect(self.status.show_starting)
         run.starting.connect(self.left_overs.run_begins)
-        run.refused.connect(self._show_resting)
-        run.began.connect(self._begin_run)
-        run.told.connect(self._show_events)
-        run.ticked.connect(self._show_time)
-        run.running_changed.connect(self._running_changed)
+        self.run_display.paused_changed.connect(self._show_title)
         self.run_notices.place_requested.connect(self._show_place)
         self.run_notices.message.connect(self.status.say)
         self.watched.run_again_requested.connect(self.start_run)
@@ -303,56 +300,6 @@ class MainWindow(FileDropWindow):
             self.workflow_view.select_place(place)
         else:
             self.settings_panel.show_workflow()
-
-    @Slot(bool)
-    def _running_changed(self, running: bool) -> None:
-        self.top_bar.show_running(running)
-        self.actions_of_window.show_running(running)
-        self.top_bar.show_paused(False)
-        self.settings_panel.set_locked(running)
-        self.files.locked = running
-        self.takes_files = not running
-        for action in (self.recent.menuAction(), self.actions_of_window.examples.menuAction()):
-            action.setEnabled(not running)
-        if not running:
-            self._show_resting()
-            self.closing.run_ended()
-
-    @Slot()
-    def _begin_run(self) -> None:
-        self.top_bar.offer_run(True)
-        self.actions_of_window.show_has_run(True)
-        focused = self.focusWidget()
-        self.right.show_side(Side.RUN)
-        if not any(part.isAncestorOf(focused) for part in (self.pool, self.top_bar)):
-            # Left in the workflow, letters would edit it when the run is over.
-            self.right.focus_page()
-
-    @Slot(object)
-    def _show_events(self, events: Sequence[Event]) -> None:
-        if any(isinstance(event, RunPaused | RunContinued | RunFinished) for event in events):
-            self._show_pause()
-
-    def _show_pause(self) -> None:
-        """The run began to wait as a whole, or goes on."""
-        self._show_title()
-        self.actions_of_window.show_paused(self.run.paused)
-        self.top_bar.show_paused(self.run.paused)
-
-    @Slot()
-    def _show_time(self) -> None:
-        """Everything that changes only because time goes on."""
-        progress, now = self.progress, self.run.clock()
-        if progress is None or not progress.running:
-            return
-        self.status.show_progress(progress, now)
-        stopping = progress.stopping
-        self.actions_of_window.stop_after.setEnabled(stopping is None)
-        self.actions_of_window.stop_now.setEnabled(stopping is not StopKind.NOW)
-
-    @Slot()
-    def _show_resting(self) -> None:
-        self.status.show_idle(self.progress, self.run.clock())
 
     # --- view ------------------------------------------------------------------------------------------
 

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QMessageBox
 
-from app.document import WorkflowDocument
 from app.left_overs import orphan_line
 from app.question import Choice, ask
 from app.right_side import RightSide
 from app.run_session import RunSession
-from app.side import Side
-from core.config import WorkflowFile
 from core.events import RunStatus
-from core.problems import UserFileError
-from core.run_folders import log_dir_of, workdir_of
 
 _MOST_SHOWN = 12
 """Processes that a question has room for."""
 
 if TYPE_CHECKING:
+    from app.history import History
     from app.run_view.run_view import RunView
     from app.runs.resume_form import ResumeForm
     from app.runs.run_reader import Reading, RunReader
@@ -39,12 +34,12 @@ class Resuming(QObject):
     """
 
     def __init__(
-        self, right: RightSide, run: RunSession, document: WorkflowDocument, parent: QObject | None = None
+        self, right: RightSide, run: RunSession, history: History, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._right = right
         self._run = run
-        self._document = document
+        self._history = history
         self._view: RunView | None = None
         self._form: ResumeForm | None = None
         """What the banner offers."""
@@ -53,8 +48,7 @@ class Resuming(QObject):
         """Reads the run that has just ended."""
         self.question: QMessageBox | None = None
         right.run_view_built.connect(self._connect_view)
-        right.runs_page_built.connect(self._connect_page)
-        right.side_changed.connect(self._side_changed)
+        history.page_built.connect(self._connect_page)
         run.running_changed.connect(self._running_changed)
         run.orphans_asked.connect(self._ask_about_orphans)
 
@@ -62,46 +56,32 @@ class Resuming(QObject):
 
     @Slot()
     def resume(self) -> None:
-        """Go on with the run that is paused; where none is, show all runs, with the first that can go on."""
+        """Go on with the run that is paused; where none is, show all runs, with the first that can go on.
+
+        Once more, and the form has the focus.
+        """
+        page = self._page
         if self._run.paused:
             self._run.proceed()
+        elif page is not None and page.isVisible() and page.current is not None and page.current.resumable:
+            page.go_to_form()
         else:
-            self.open_run(None)
+            self._history.show_list(resumable_first=True)
 
-    def open_run(self, folder: Path | None) -> None:
-        """Show all runs, with this one selected; None: the first that can go on."""
-        page = self._right.runs_page
-        self._right.show_side(Side.RUNS)
-        if folder is not None:
-            page.read(self._log_dir(folder), folder)
-        page.setFocus(Qt.FocusReason.ShortcutFocusReason)
-
-    def _log_dir(self, folder: Path | None = None) -> _LogDir:
-        return _LogDir(self._document.snapshot(), self._document.default_workdir, folder)
+    def open_run(self, folder: Path) -> None:
+        """Show all runs, with this one selected."""
+        self._history.show_list(folder)
 
     @Slot(object)
     def _connect_page(self, page: RunsPage) -> None:
         self._page = page
         page.resume_requested.connect(self._run.resume)
-        page.closed.connect(self._leave_runs)
         page.set_blocked(self._blocked())
-
-    @Slot()
-    def _leave_runs(self) -> None:
-        self._right.show_side(Side.RUN if self._right.has_run_view else Side.SETTINGS)
-
-    @Slot(object)
-    def _side_changed(self, side: Side) -> None:
-        if side is Side.RUNS and self._page is not None:
-            # Another workflow may be open by now, and runs may have ended; what is known is not read twice.
-            self._page.read(self._log_dir())
 
     @Slot(bool)
     def _running_changed(self, running: bool) -> None:
         if self._page is not None:
             self._page.set_blocked(self._blocked())
-            if not running and self._right.side is Side.RUNS:
-                self._page.read_again()
         if self._form is not None:
             self._form.set_blocked(self._blocked())
         if not running:
@@ -164,30 +144,5 @@ class Resuming(QObject):
 
     def close(self) -> None:
         """The window closes: wait for what is being read."""
-        if self._page is not None:
-            self._page.close_reader()
         if self._reader is not None:
             self._reader.close()
-
-
-class _LogDir:
-    """Finds the folder of the runs, on a worker: settings files may have a say."""
-
-    def __init__(self, file: WorkflowFile, default_workdir: Path | None, wanted: Path | None) -> None:
-        self._file = file
-        self._default_workdir = default_workdir
-        self._wanted = wanted
-
-    def __call__(self) -> Path:
-        if self._wanted is not None:
-            return self._wanted.parent
-        from core.settings import effective_workflow
-
-        file = self._file
-        project = workdir_of(file, self._default_workdir)
-        try:
-            file = effective_workflow(file, project, environ=os.environ).file
-        except (UserFileError, OSError):
-            # What is wrong with the settings is said where a run is to begin; here the workflow's own count.
-            file = self._file
-        return log_dir_of(file, workdir_of(file, self._default_workdir))

@@ -198,7 +198,7 @@ def _aligned(
     if max(len(middle), len(middle_there)) > _MOST_ALIGNED:
         return [("replace", start, len(keys) - end, start, len(keys_there) - end)]
     codes = SequenceMatcher(None, middle, middle_there, autojunk=False).get_opcodes()
-    return [(tag, *(at + start for at in places)) for tag, *places in codes]
+    return [(tag, a + start, b + start, c + start, d + start) for tag, a, b, c, d in codes]
 
 
 def _key(value: JsonValue) -> Hashable:

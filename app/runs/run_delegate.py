@@ -1,53 +1,72 @@
-"""How a run looks in a list: what it was and when, and below what came of it."""
+"""How a run looks in a list: a row of a table, or two lines."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt
+from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter
-from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
+from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
 
 from app.reading_text import harmless
-from app.runs.entry import RunEntry
-from app.runs.run_list import AGE_ROLE, ENTRY_ROLE
-from app.runs.words import fact_words, moment_words, title_words
+from app.runs.columns import NUMBERS, Column
+from app.runs.entry import Outcome, RunEntry
+from app.runs.run_list import DAY_ROLE, ENTRY_ROLE
+from app.runs.words import fact_words, title_words
 from app.theme import TextSize, font, paint_icon, theme
-from core.events import RunStatus
 
 _ICON = 16
-_LEFT = 12
 _GAP = 8
 _PADDING = 7
+ROW_MARGIN = 12
+ICON_SPACE = _ICON + _GAP
+"""What an icon before a text takes."""
 
-_ICONS = {
-    RunStatus.COMPLETED: ("circle-check", "succeeded"),
-    RunStatus.ENDED: ("circle-pause", "other"),
-    RunStatus.STOPPED: ("circle-stop", "quiet"),
-    RunStatus.FAILED: ("circle-alert", "failed"),
+OUTCOME_ICONS = {
+    Outcome.GOING_ON: ("loader-circle", "accent"),
+    Outcome.COMPLETED: ("circle-check", "succeeded"),
+    Outcome.LIMIT: ("circle-pause", "other"),
+    Outcome.FAILED: ("circle-alert", "failed"),
+    Outcome.STOPPED: ("circle-stop", "quiet"),
+    Outcome.CUT_OFF: ("circle-slash", "other"),
+    Outcome.UNREADABLE: ("circle-x", "failed"),
 }
+"""Name of an icon, and of its colour in the theme: a shape of its own for every outcome."""
 
 _FACTS = 500
 """Characters of a row's second line; no window is wider."""
 
 
 def icon_of(entry: RunEntry) -> tuple[str, str]:
-    """Name of an icon, and of its colour in the theme: a shape of its own for every ending."""
-    if entry.problem:
-        return "circle-x", "failed"
-    if entry.going_on:
-        return "loader-circle", "accent"
-    if entry.status is None:
-        return "circle-slash", "other"
-    return _ICONS[entry.status]
+    """Name of the icon for how a run stands, and of its colour in the theme."""
+    return OUTCOME_ICONS[entry.outcome]
 
 
 class RunDelegate(QStyledItemDelegate):
-    """Two lines: name, moment and age; then the ending and where the run would go on."""
+    """A cell of a table; or two lines: name and moment, then the ending and where the run would go on."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.in_two_lines = True
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:  # noqa: N802
         del index
         first = QFontMetrics(font(bold=True)).height()
+        if not self.in_two_lines:
+            return QSize(option.rect.width(), max(30, first + 12))
         second = QFontMetrics(font(TextSize.SMALL, tabular=True)).height()
         return QSize(option.rect.width(), first + second + 2 + 2 * _PADDING)
+
+    def paint_ground(self, painter: QPainter, row: QRect, state: tuple[bool, bool, bool]) -> None:
+        """What is below a whole row. `state`: selected, where the keys are, under the mouse."""
+        selected, current, under = state
+        colors = theme()
+        if selected:
+            painter.fillRect(row, colors.color("accent_soft"))
+        elif under:
+            painter.fillRect(row, colors.color("raised"))
+        if current:
+            painter.fillRect(row.x(), row.y(), 3, row.height(), colors.color("accent"))
+        elif not self.in_two_lines:
+            painter.fillRect(row.x() + ROW_MARGIN, row.bottom(), row.width(), 1, colors.color("raised"))
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -55,54 +74,69 @@ class RunDelegate(QStyledItemDelegate):
         entry = index.data(ENTRY_ROLE)
         if not isinstance(entry, RunEntry):
             return
-        colors = theme()
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        state = option.state
-        if state & QStyle.StateFlag.State_Selected:
-            painter.fillRect(option.rect, colors.color("accent_soft"))
-            if state & QStyle.StateFlag.State_HasFocus:
-                painter.fillRect(
-                    option.rect.x(), option.rect.y(), 3, option.rect.height(), colors.color("accent")
-                )
-        elif state & QStyle.StateFlag.State_MouseOver:
-            painter.fillRect(option.rect, colors.color("raised"))
-        box = QRectF(option.rect).adjusted(_LEFT, _PADDING, -_LEFT, -_PADDING)
-        name, token = icon_of(entry)
-        # Greyed as a whole where nothing can be done with it, but for what has to be read.
-        live = entry.resumable or entry.going_on
-        bold, small = font(bold=live), font(TextSize.SMALL, tabular=True)
-        first = QFontMetrics(font(bold=True)).height()
-        paint_icon(
-            painter,
-            name,
-            QRectF(box.left(), box.top() + (first - _ICON) / 2, _ICON, _ICON),
-            colors.color(token if live or entry.problem else "disabled"),
+        if self.in_two_lines:
+            self._paint_lines(painter, option, index, entry)
+        else:
+            self._paint_cell(painter, option, index, entry)
+        painter.restore()
+
+    def _paint_cell(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+        entry: RunEntry,
+    ) -> None:
+        colors = theme()
+        column = Column(index.column())
+        name = column is Column.WORKFLOW
+        box = option.rect.adjusted(ROW_MARGIN if name else 4, 0, -8, 0)
+        if column is Column.OUTCOME:
+            icon, token = icon_of(entry)
+            middle = box.center().y() - _ICON / 2 + 0.5
+            paint_icon(painter, icon, QRectF(box.left(), middle, _ICON, _ICON), colors.color(token))
+            box.setLeft(box.left() + ICON_SPACE)
+        shown = font(tabular=True)
+        painter.setFont(shown)
+        painter.setPen(colors.color("text" if name or column is Column.OUTCOME else "quiet"))
+        text = str(index.data() or "").replace("\n", " ")[:_FACTS]
+        mode = Qt.TextElideMode.ElideMiddle if name else Qt.TextElideMode.ElideRight
+        side = Qt.AlignmentFlag.AlignRight if column in NUMBERS else Qt.AlignmentFlag.AlignLeft
+        painter.drawText(
+            box,
+            side | Qt.AlignmentFlag.AlignVCenter,
+            QFontMetrics(shown).elidedText(text, mode, box.width()),
         )
-        left = box.left() + _ICON + _GAP
+
+    def _paint_lines(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+        entry: RunEntry,
+    ) -> None:
+        colors = theme()
+        box = QRectF(option.rect).adjusted(ROW_MARGIN, _PADDING, -ROW_MARGIN, -_PADDING)
+        name, token = icon_of(entry)
+        bold, small = font(bold=True), font(TextSize.SMALL, tabular=True)
+        first = QFontMetrics(font(bold=True)).height()
+        icon = QRectF(box.left(), box.top() + (first - _ICON) / 2, _ICON, _ICON)
+        paint_icon(painter, name, icon, colors.color(token))
+        left = box.left() + ICON_SPACE
+        line = QRectF(left, box.top(), box.right() - left, first)
+        vertical = Qt.AlignmentFlag.AlignVCenter
+        day = str(index.data(DAY_ROLE) or "")
         painter.setFont(font(tabular=True))
         painter.setPen(colors.color("quiet"))
-        age = str(index.data(AGE_ROLE) or "")
-        age_width = QFontMetrics(font(tabular=True)).horizontalAdvance(age)
-        line = QRectF(left, box.top(), box.right() - left, first)
-        painter.drawText(line, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, age)
-        room = line.width() - age_width - _GAP
-        moment = moment_words(entry.started)
-        moment_width = QFontMetrics(font(tabular=True)).horizontalAdvance(moment) + _GAP
-        metrics = QFontMetrics(bold)
-        title = harmless(title_words(entry))
-        if metrics.horizontalAdvance(title) + moment_width > room:
-            moment, moment_width = "", 0
-        shown = metrics.elidedText(title, Qt.TextElideMode.ElideMiddle, int(room - moment_width))
-        vertical = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
+        painter.drawText(line, vertical | Qt.AlignmentFlag.AlignRight, day)
+        room = line.width() - QFontMetrics(font(tabular=True)).horizontalAdvance(day) - _GAP
+        title = harmless(title_words(entry)).replace("\n", " ")
         painter.setFont(bold)
-        painter.setPen(colors.color("text" if live else "quiet"))
-        painter.drawText(line, vertical, shown)
-        if moment:
-            painter.setFont(font(tabular=True))
-            painter.setPen(colors.color("quiet"))
-            after = line.adjusted(metrics.horizontalAdvance(shown) + _GAP, 0, 0, 0)
-            painter.drawText(after, vertical, moment)
+        painter.setPen(colors.color("text"))
+        shown = QFontMetrics(bold).elidedText(title, Qt.TextElideMode.ElideMiddle, int(room))
+        painter.drawText(line, vertical | Qt.AlignmentFlag.AlignLeft, shown)
         painter.setFont(small)
         painter.setPen(colors.color("quiet"))
         below = QRectF(left, box.top() + first + 2, box.right() - left, box.height() - first - 2)
@@ -111,5 +145,4 @@ class RunDelegate(QStyledItemDelegate):
             Qt.TextElideMode.ElideRight,
             int(below.width()),
         )
-        painter.drawText(below, vertical, facts)
-        painter.restore()
+        painter.drawText(below, vertical | Qt.AlignmentFlag.AlignLeft, facts)

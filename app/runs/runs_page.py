@@ -1,4 +1,4 @@
-"""All runs of a log folder: a list that is searched, and the one that is selected with what can be done."""
+"""All runs of a log folder: a list that is searched, and what is selected with what can be done with it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import (
+    QAction,
+    QActionGroup,
     QKeyEvent,
     QKeySequence,
     QPainter,
@@ -17,9 +19,8 @@ from PySide6.QtGui import (
     QShortcut,
 )
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QHBoxLayout,
-    QListView,
+    QMenu,
     QSplitter,
     QSplitterHandle,
     QStackedWidget,
@@ -30,16 +31,20 @@ from PySide6.QtWidgets import (
 from app.buttons import Button, ButtonLook
 from app.fields import FIELD_HEIGHT, OutlinedField
 from app.labels import ElidedLabel, QuietLabel
+from app.runs.columns import NUMBERS, Column, heading
 from app.runs.entry import RunEntry
-from app.runs.run_delegate import RunDelegate
+from app.runs.outcome_chips import OutcomeChips
+from app.runs.run_actions import RunActions
 from app.runs.run_detail import RunDetail
-from app.runs.run_list import ENTRY_ROLE, RunFilter, RunList
+from app.runs.run_list import RunFilter, RunList
 from app.runs.run_reader import FolderOf, Reading, RunReader
-from app.scroll_bar import use_thin_scroll_bars
+from app.runs.run_table import RunTable
+from app.runs.words import runs_words
+from app.runs.work_bar import WorkBar
 from app.theme import TextSize, font, theme
 
 _MARGIN = 12
-_SIDE_BY_SIDE = 860
+_SIDE_BY_SIDE = 1000
 """From this width on the list stands beside the run, not above it."""
 
 
@@ -47,6 +52,7 @@ class RunsPage(QWidget):
     """The runs of a log folder.
 
     Signals: `resume_requested(Path, RunOverrides)`: a run shall go on; `closed()`: the user is done here.
+    What else can be done with runs are the signals of `actions`.
     """
 
     resume_requested = Signal(object, object)
@@ -65,55 +71,75 @@ class RunsPage(QWidget):
         """The run to be selected as soon as it is read."""
         self._chosen = False
         """The user selected one himself."""
+        self._resumable_first = False
         self._reading = False
         self._folder: Path | None = None
         self._log_dir: FolderOf | None = None
         self._problem = ""
+        self._menu: QMenu | None = None
         self.reader = reader if reader is not None else RunReader(self)
         self.reader.told.connect(self._take)
         self.runs = RunList(self)
         self.filtered = RunFilter(self.runs, self)
         self.field = OutlinedField(self)
-        self.field.setPlaceholderText(self.tr("Search runs, such as “audit budget”"))
+        self.field.setPlaceholderText(self.tr("Search: a workflow, an agent, “failed”, a date"))
         self.field.setAccessibleName(self.tr("Search runs"))
         self.field.setClearButtonEnabled(True)
         self.field.setMinimumHeight(FIELD_HEIGHT)
         self.field.textChanged.connect(self._search)
         self.field.installEventFilter(self)
+        self.chips = OutcomeChips(self)
+        self.chips.chosen.connect(self._show_outcomes)
         self.where = ElidedLabel("", parent=self)
-        self.list = self._make_list()
+        self.count = QuietLabel("", self)
+        self.list = RunTable(self.filtered, self)
+        self.actions_of_runs = RunActions(self.list, self)
+        self.actions_of_runs.resume_requested.connect(self.go_to_form)
+        self.work = WorkBar(self)
         self.empty = QuietLabel("", self)
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.empty.setWordWrap(True)
         self.empty.setMargin(24)
-        self.detail = RunDetail(self)
+        self.detail = RunDetail(self.actions_of_runs, self)
         self.detail.form.resume_requested.connect(self.resume_requested)
+        self.sort_button = Button("", ButtonLook.FLAT, "arrow-up-down", self)
+        self._sorts = self._make_sorts()
+        self._connect_list()
         self._arrange()
+        self._show_shape()
         self._show_state()
 
-    def _make_list(self) -> QListView:
-        view = QListView(self)
-        use_thin_scroll_bars(view)
-        view.setFrameShape(QListView.Shape.NoFrame)
-        view.setModel(self.filtered)
-        view.setItemDelegate(RunDelegate(view))
-        view.setUniformItemSizes(True)
-        view.setMouseTracking(True)
-        view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        view.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        view.setAccessibleName(self.tr("Runs"))
-        view.selectionModel().currentChanged.connect(self._show_current)
-        view.activated.connect(self._go_to_form)
+    def _connect_list(self) -> None:
+        view = self.list
+        view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        view.customContextMenuRequested.connect(self._show_menu)
+        view.selectionModel().selectionChanged.connect(self._show_current)
+        view.doubleClicked.connect(self.actions_of_runs.open.trigger)
         view.clicked.connect(self._remember_choice)
-        return view
+        view.shape_changed.connect(self._show_shape)
+        view.typed.connect(self._type)
+        view.header().sortIndicatorChanged.connect(self._show_sort)
+        view.installEventFilter(self)
+
+    def _make_sorts(self) -> QActionGroup:
+        """The orders, for where there is no header to click."""
+        group = QActionGroup(self)
+        menu = QMenu(self)
+        for column in (Column.STARTED, *(each for each in Column if each is not Column.STARTED)):
+            action = menu.addAction(heading(column))
+            action.setCheckable(True)
+            action.setData(int(column))
+            group.addAction(action)
+        group.triggered.connect(self._sort_by)
+        self.sort_button.set_drop_down(menu)
+        return group
 
     def _arrange(self) -> None:
         search = QHBoxLayout()
         search.setContentsMargins(_MARGIN, 8, _MARGIN, 8)
         search.setSpacing(8)
         search.addWidget(self.field, 1)
+        search.addWidget(self.sort_button)
         self.again_button = Button("", ButtonLook.FLAT, "refresh-cw", self)
         self.again_button.setAccessibleName(self.tr("Read the runs again"))
         self.again_button.setToolTip(self.tr("Read the runs again"))
@@ -127,21 +153,29 @@ class RunsPage(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addLayout(search)
+        chips = QHBoxLayout()
+        chips.setContentsMargins(_MARGIN, 0, _MARGIN, 8)
+        chips.addWidget(self.chips, 1)
+        column.addLayout(chips)
         column.addWidget(self._pages, 1)
-        self.where.setFont(font(TextSize.LABEL))
+        column.addWidget(self.work)
+        for label in (self.where, self.count):
+            label.setFont(font(TextSize.LABEL, tabular=True))
         foot = QHBoxLayout()
         foot.setContentsMargins(_MARGIN, 4, _MARGIN, 6)
-        foot.addWidget(self.where)
-        foot.addStretch(1)
+        foot.setSpacing(12)
+        foot.addWidget(self.where, 1)
+        foot.addStretch(0)
+        foot.addWidget(self.count)
         column.addLayout(foot)
-        left.setMinimumHeight(150)
+        left.setMinimumHeight(180)
         self.splitter = _LinedSplitter(Qt.Orientation.Vertical, self)
         self.splitter.setHandleWidth(1)
         self.splitter.setChildrenCollapsible(False)
         self.splitter.addWidget(left)
         self.splitter.addWidget(self.detail)
-        self.splitter.setStretchFactor(0, 1)
-        self.splitter.setStretchFactor(1, 1)
+        self.splitter.setStretchFactor(0, 3)
+        self.splitter.setStretchFactor(1, 2)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.splitter)
@@ -152,19 +186,20 @@ class RunsPage(QWidget):
             shortcut = QShortcut(QKeySequence(keys), self)
             shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
             shortcut.activated.connect(self.detail.form.resume)
-        # One types to search, and the arrows and Enter of the field work on the list.
-        self.setFocusProxy(self.field)
+        # Letters that are typed there go to the search.
+        self.setFocusProxy(self.list)
 
     # --- reading ---------------------------------------------------------------------------------------
 
-    def read(self, log_dir: FolderOf, wanted: Path | None = None) -> None:
-        """Read the runs of a folder, and select this one, or the first that can go on.
+    def read(self, log_dir: FolderOf, wanted: Path | None = None, *, resumable_first: bool = False) -> None:
+        """Read the runs of a folder, and select this one; else the newest, or the first that can go on.
 
         `log_dir` is asked for the folder on the worker.
         """
         self._log_dir = log_dir
         self._wanted = wanted
-        self._chosen = False
+        self._chosen = self._chosen and not resumable_first
+        self._resumable_first = resumable_first
         self._reading = True
         self._problem = ""
         self.runs.show_time(self._clock())
@@ -173,15 +208,15 @@ class RunsPage(QWidget):
 
     @Slot()
     def read_again(self) -> None:
-        """Read the same folder again."""
-        entry = self.current
+        """Read the same folder again; what is selected stays so."""
         if self._log_dir is not None:
-            self.read(self._log_dir, entry.folder if entry is not None else None)
+            self.read(self._log_dir)
 
     @Slot(object)
     def _take(self, reading: Reading) -> None:
         if reading.folder != self._folder:
             self._folder = reading.folder
+            self._chosen = False
             self.runs.clear()
             self.where.set_text(str(reading.folder or ""))
         if reading.folders is not None:
@@ -190,28 +225,54 @@ class RunsPage(QWidget):
         self._reading = not reading.last
         self._problem = reading.problem or self._problem
         self._select()
+        self._show_current()
         self._show_state()
 
     def _select(self) -> None:
-        """What was asked for; else the first run that can go on, unless the user has chosen one."""
+        """What was asked for; else the newest or the first that can go on, unless the user has chosen."""
         if self._wanted is not None:
-            index = self.filtered.mapFromSource(self.runs.index_of(self._wanted))
-            if index.isValid():
+            known = self.runs.index_of(self._wanted)
+            if known.isValid():
                 self._wanted = None
                 self._chosen = True
+                if not self.filtered.mapFromSource(known).isValid():
+                    self._show_all()
+                index = self.filtered.mapFromSource(known)
                 self.list.setCurrentIndex(index)
                 self.list.scrollTo(index)
-        current = self.current
-        if not self._chosen and self._wanted is None and (current is None or not current.resumable):
-            rows = (self.filtered.index(row, 0) for row in range(self.filtered.rowCount()))
-            index = next((row for row in rows if _entry_at(row).resumable), self.filtered.index(0, 0))
+        if self._wanted is not None or (self._chosen and self.selected):
+            return
+        rows = [self.filtered.index(row, 0) for row in range(self.filtered.rowCount())]
+        index = rows[0] if rows else QModelIndex()
+        if self._resumable_first:
+            if _is_resumable(self.current):
+                return
+            index = next((row for row in rows if _is_resumable(self.filtered.entry(row))), index)
+        if index.isValid() and self.filtered.entry(index) != self.current:
             self.list.setCurrentIndex(index)
-        self._show_current()
+
+    def _show_all(self) -> None:
+        """Take away whatever hides runs."""
+        self.field.clear()
+        self.chips.all.click()
 
     @property
     def current(self) -> RunEntry | None:
-        """The run that is selected."""
-        return self.runs.entry(self.filtered.mapToSource(self.list.currentIndex()))
+        """The run that is selected; None where none is, or several are."""
+        selected = self.selected
+        return selected[0] if len(selected) == 1 else None
+
+    @property
+    def selected(self) -> tuple[RunEntry, ...]:
+        """All runs that are selected, from top to bottom."""
+        rows = sorted(self.list.selectionModel().selectedRows(), key=QModelIndex.row)
+        entries = (self.filtered.entry(row) for row in rows)
+        return tuple(entry for entry in entries if entry is not None)
+
+    @property
+    def log_dir(self) -> Path | None:
+        """The folder whose runs are listed, as soon as it is known."""
+        return self._folder
 
     def set_blocked(self, reason: str) -> None:
         """Why nothing can be resumed at present; empty: it can."""
@@ -225,62 +286,175 @@ class RunsPage(QWidget):
 
     @Slot()
     def _show_current(self) -> None:
-        self.detail.show_run(self.current, self._clock())
+        selected = self.selected
+        now = self._clock()
+        if len(selected) > 1:
+            self.detail.show_several(selected)
+        else:
+            self.detail.show_run(selected[0] if selected else None, now)
+        earlier = self._earlier(selected[0]) if len(selected) == 1 else None
+        self.actions_of_runs.show_selection(selected, earlier, now)
+        self._show_count()
+
+    def _earlier(self, entry: RunEntry) -> RunEntry | None:
+        """The run of the same workflow before this one."""
+        older = (
+            known
+            for known in self.runs.entries
+            if known.workflow == entry.workflow and not known.problem and known.run_id < entry.run_id
+        )
+        return next(older, None)
+
+    def _show_count(self) -> None:
+        shown, known = self.filtered.rowCount(), self.runs.rowCount()
+        words = runs_words(known)
+        if shown != known:
+            words = self.tr("{0} of {1}").format(f"{shown:,}", words)
+        selected = len(self.list.selectionModel().selectedRows())
+        if selected > 1:
+            words = self.tr("{0} · {1} selected").format(words, f"{selected:,}")
+        if self._reading:
+            words = self.tr("{0}, reading…").format(words)
+        self.count.setText(words if known else "")
 
     def _show_state(self) -> None:
         """The list, or why there is none."""
+        self.chips.show_counts(self.filtered.counts())
+        self.chips.setVisible(bool(self.runs.rowCount()))
+        self._show_count()
         if self.filtered.rowCount():
             self._pages.setCurrentWidget(self.list)
+            self.setFocusProxy(self.list)
             return
+        words = self.field.text().strip()
         if self._problem:
             text = self.tr("The log folder cannot be read: {0}").format(self._problem)
-        elif self._reading:
+        elif self._reading and not self.runs.rowCount():
             text = self.tr("Reading the runs…")
+        elif words:
+            text = self.tr("No run matches “{0}”.").format(words)
         elif self.runs.rowCount():
-            text = self.tr("No run matches “{0}”.").format(self.field.text().strip())
+            text = self.tr("There is no such run.")
         else:
             text = self.tr(
-                "There are no runs here yet. Every run of a workflow is kept, and those that ended before "
-                "they were complete can go on from here."
+                "There are no runs here yet. Every run of a workflow is kept: here one looks at it again, "
+                "compares it with others, and goes on with those that ended before they were complete."
             )
         self.empty.setText(text)
         self._pages.setCurrentWidget(self.empty)
+        self.setFocusProxy(self.field)
 
     @Slot(str)
     def _search(self, text: str) -> None:
         self.filtered.search(text)
-        if not self.list.currentIndex().isValid():
+        self._keep_selection()
+
+    @Slot(object)
+    def _show_outcomes(self, outcomes: frozenset[object]) -> None:
+        del outcomes
+        self.filtered.show_outcomes(self.chips.outcomes)
+        self._keep_selection()
+
+    def _keep_selection(self) -> None:
+        """Something is selected wherever there is something."""
+        if not self.selected:
             self.list.setCurrentIndex(self.filtered.index(0, 0))
+        self._show_current()
         self._show_state()
+
+    @Slot()
+    def _show_shape(self) -> None:
+        """A table is sorted by its header; two lines have a button for it."""
+        self.sort_button.setVisible(not self.list.is_table)
+        self._show_sort()
+
+    @Slot()
+    def _show_sort(self) -> None:
+        header = self.list.header()
+        column = Column(header.sortIndicatorSection())
+        down = header.sortIndicatorOrder() is Qt.SortOrder.DescendingOrder
+        for action in self._sorts.actions():
+            action.setChecked(action.data() == int(column))
+        if column is Column.STARTED:
+            words = self.tr("Newest first") if down else self.tr("Oldest first")
+        else:
+            words = heading(column)
+        self.sort_button.setText(words)
+        self.sort_button.setToolTip(self.tr("In which order the runs stand"))
+        self.sort_button.updateGeometry()
+
+    @Slot(QAction)
+    def _sort_by(self, action: QAction) -> None:
+        """By this; by the same once more: the other way round. Numbers begin with the greatest."""
+        column, header = Column(int(action.data())), self.list.header()
+        down = column in NUMBERS or column in (Column.STARTED, Column.AGENTS)
+        if header.sortIndicatorSection() == column:
+            down = header.sortIndicatorOrder() is Qt.SortOrder.AscendingOrder
+        self.list.sortByColumn(column, Qt.SortOrder.DescendingOrder if down else Qt.SortOrder.AscendingOrder)
+        self.list.scrollTo(self.list.currentIndex())
 
     @Slot(QModelIndex)
     def _remember_choice(self) -> None:
         self._chosen = True
 
-    @Slot(QModelIndex)
-    def _go_to_form(self) -> None:
-        """Enter on a run: to the first field that may be changed. Ctrl+Enter resumes as it is."""
+    @Slot()
+    def go_to_form(self) -> None:
+        """To the first field that may be changed when the run goes on."""
         entry = self.current
         if entry is not None and entry.resumable:
             self.detail.form.first_field.setFocus(Qt.FocusReason.TabFocusReason)
+
+    @Slot()
+    def focus_search(self) -> None:
+        """To the search."""
+        self.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.field.selectAll()
+
+    @Slot(str)
+    def _type(self, text: str) -> None:
+        """A letter in the list: it is looked for."""
+        self.field.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.field.end(False)
+        self.field.insert(text)
+
+    @Slot(QPoint)
+    def _show_menu(self, point: QPoint) -> None:
+        if not self.selected:
+            return
+        if self._menu is not None:
+            self._menu.deleteLater()
+        self._menu = self.actions_of_runs.menu(self)
+        at = self.list.viewport().mapToGlobal(point)
+        if not self.list.viewport().rect().contains(point) or not self.list.indexAt(point).isValid():
+            # Asked for with a key, while the pointer is anywhere.
+            row = self.list.visualRect(self.list.currentIndex())
+            at = self.list.viewport().mapToGlobal(QPoint(row.left() + 40, row.bottom()))
+        self._menu.popup(at)
 
     # --- keys and size ---------------------------------------------------------------------------------
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
         """Arrows and Enter of the search field work on the list; Escape clears it."""
-        if watched is self.field and isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
-            if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-                self._go_to_form()
-                return True
-            if event.key() == Qt.Key.Key_Escape and self.field.text():
-                self.field.clear()
-                return True
-            step = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(Qt.Key(event.key()))
-            if step is not None and self.filtered.rowCount():
-                row = min(self.filtered.rowCount() - 1, max(0, self.list.currentIndex().row() + step))
-                self._chosen = True
-                self.list.setCurrentIndex(self.filtered.index(row, 0))
-                return True
+        if not isinstance(event, QKeyEvent) or event.type() != QEvent.Type.KeyPress:
+            return False
+        if watched is self.list:
+            # Arrows choose, as a click does.
+            self._chosen = True
+            return False
+        if event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier:
+            return False
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.actions_of_runs.open.trigger()
+            return True
+        if event.key() == Qt.Key.Key_Escape and self.field.text():
+            self.field.clear()
+            return True
+        step = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(Qt.Key(event.key()))
+        if step is not None and self.filtered.rowCount():
+            row = min(self.filtered.rowCount() - 1, max(0, self.list.currentIndex().row() + step))
+            self._chosen = True
+            self.list.setCurrentIndex(self.filtered.index(row, 0))
+            return True
         return False
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
@@ -297,10 +471,8 @@ class RunsPage(QWidget):
             self.splitter.setOrientation(orientation)
 
 
-def _entry_at(index: QModelIndex) -> RunEntry:
-    entry = index.data(ENTRY_ROLE)
-    assert isinstance(entry, RunEntry)
-    return entry
+def _is_resumable(entry: RunEntry | None) -> bool:
+    return entry is not None and entry.resumable
 
 
 class _Handle(QSplitterHandle):

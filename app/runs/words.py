@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 from PySide6.QtCore import QCoreApplication, QDateTime, QLocale
 
-from app.runs.entry import RunEntry
+from app.runs.entry import Outcome, RunEntry
 from core.events import RunStatus
-from core.progress_words import cost_words
+from core.progress_words import cost_words, duration_words
 from core.state import MergeRule
+from core.usage import Spent
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
@@ -27,6 +31,34 @@ def moment_words(time: float | None) -> str:
         # Nobody's own: it would write `29 11 2024`.
         return moment.toString("yyyy-MM-dd HH:mm")
     return locale.toString(moment, QLocale.FormatType.ShortFormat)
+
+
+def day_words(time: float | None, now: float) -> str:
+    """A point in time, in short: `today 12:04`, `yesterday 9:30`, else as `moment_words`."""
+    if time is None:
+        return ""
+    moment = QDateTime.fromSecsSinceEpoch(int(time))
+    days = moment.date().daysTo(QDateTime.fromSecsSinceEpoch(int(now)).date())
+    locale = QLocale()
+    plain = locale.language() == QLocale.Language.C
+    clock = (
+        moment.toString("HH:mm") if plain else locale.toString(moment.time(), QLocale.FormatType.ShortFormat)
+    )
+    match days:
+        case 0:
+            return tr("today {0}").format(clock)
+        case 1:
+            return tr("yesterday {0}").format(clock)
+    return moment_words(time)
+
+
+def date_words(time: float | None) -> str:
+    """Every way in which one may write a day, for a search: `2024-11-29 29 November 2024 Friday`."""
+    if time is None:
+        return ""
+    day = QDateTime.fromSecsSinceEpoch(int(time)).date()
+    long = QLocale().toString(day, QLocale.FormatType.LongFormat)
+    return f"{day.toString('yyyy-MM-dd')} {long} {day.toString('d MMMM yyyy')}"
 
 
 def age_words(time: float | None, now: float) -> str:
@@ -81,6 +113,35 @@ def ending_words(entry: RunEntry) -> str:
     }[entry.status]
 
 
+def outcome_words(outcome: Outcome) -> str:
+    """How a run stands, in a word or two, as a filter has it."""
+    return {
+        Outcome.GOING_ON: tr("goes on"),
+        Outcome.COMPLETED: tr("completed"),
+        Outcome.LIMIT: tr("limit reached"),
+        Outcome.FAILED: tr("failed"),
+        Outcome.STOPPED: tr("stopped"),
+        Outcome.CUT_OFF: tr("cut off"),
+        Outcome.UNREADABLE: tr("cannot be read"),
+    }[outcome]
+
+
+def agents_words(entry: RunEntry) -> str:
+    """Who worked, with their number where there are several: `3: vera, linter, amala`."""
+    names = ", ".join(entry.agents)
+    return f"{len(entry.agents)}: {names}" if len(entry.agents) > 1 else names
+
+
+def size_words(count: int) -> str:
+    """A number of bytes as the reader's locale writes it."""
+    return QLocale().formattedDataSize(count, 1, QLocale.DataSizeFormat.DataSizeTraditionalFormat)
+
+
+def runs_words(count: int) -> str:
+    """A number of runs."""
+    return tr("1 run") if count == 1 else tr("{0} runs").format(f"{count:,}")
+
+
 def turns_words(count: int) -> str:
     """How many turns are done."""
     if count == 0:
@@ -101,7 +162,22 @@ def came_to_words(entry: RunEntry) -> str:
     """What came of a run: how it ended, what is done, what was spent."""
     if entry.problem:
         return ""
-    parts = (ending_words(entry), turns_words(entry.done_turns), spent_words(entry))
+    took = duration_words(entry.seconds) if entry.seconds else ""
+    parts = (ending_words(entry), took, turns_words(entry.done_turns), spent_words(entry))
+    return " · ".join(part for part in parts if part)
+
+
+def sum_words(entries: Sequence[RunEntry]) -> str:
+    """What several runs came to: `2 completed · 1 failed · 0:42:00 of work · $1.20`."""
+    counts = Counter(entry.outcome for entry in entries)
+    parts = [f"{counts[outcome]:,} {outcome_words(outcome)}" for outcome in Outcome if counts[outcome]]
+    parts.append(duration_words(sum(entry.seconds for entry in entries)))
+    spent = Spent()
+    for entry in entries:
+        spent = spent.plus(entry.spent)
+    parts.append(cost_words(spent))
+    tokens = spent.usage.total_tokens
+    parts.append(tr("{0} tokens").format(f"{tokens:,}") if tokens else "")
     return " · ".join(part for part in parts if part)
 
 

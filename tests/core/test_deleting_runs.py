@@ -192,7 +192,7 @@ def test_what_is_left_is_named_and_is_no_run(log_dir: Path, monkeypatch: pytest.
         raise_error(os.unlink, str(path), (PermissionError, error, None))
 
     monkeypatch.setattr("core.deleting_runs.shutil.rmtree", refuse)
-    with pytest.raises(NotDeleted, match="Part of it is left in .*deleted-"):
+    with pytest.raises(NotDeleted, match=r"Part of it is left in .*deleted-"):
         delete_run(folder, log_dir)
     assert run_folders(log_dir) == []
     (left,) = log_dir.iterdir()

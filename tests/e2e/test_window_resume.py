@@ -143,7 +143,7 @@ def test_a_run_of_another_workflow_is_resumed_with_its_past_and_the_open_one_sta
     assert desk.finished.status is RunStatus.COMPLETED
 
     desk.press(Qt.Key.Key_R, CTRL | SHIFT)
-    page = desk.window.right.runs_page
+    page = desk.window.history.page
     desk.until(lambda: page.runs.rowCount() == 2 and page.current is not None, "the runs were never listed")
     assert desk.window.right.side is Side.RUNS
     assert page.field.hasFocus()
@@ -183,7 +183,7 @@ def test_a_broken_run_folder_is_named_and_hides_no_other(desk: Desk) -> None:
     (broken / "journal.jsonl").write_bytes(b"\xff\x00 not a journal\n")
     (log_dir / "notes").mkdir()
     desk.press(Qt.Key.Key_R, CTRL | SHIFT)
-    page = desk.window.right.runs_page
+    page = desk.window.history.page
     desk.until(lambda: page.runs.rowCount() == 2, "the runs were never listed")
     good, bad = page.runs.entries
     assert good.resumable
@@ -202,7 +202,7 @@ def test_nothing_is_resumed_while_a_run_goes_on(desk: Desk) -> None:
     desk.run()
     assert not desk.window.top_bar.resume_button.isEnabled()
     desk.click(desk.window.top_bar.runs_button)
-    page = desk.window.right.runs_page
+    page = desk.window.history.page
     desk.until(lambda: page.current is not None and page.current.resumable, "the runs were never listed")
     assert not page.detail.form.resume_button.isEnabled()
     assert "A run goes on in this window" in page.detail.form.why_not.text()
@@ -248,7 +248,7 @@ def test_a_run_that_was_cut_off_is_offered_at_the_start_and_goes_on(desk: Desk) 
     assert "A run of cut was cut off" in bar.notice.text
     assert "Preparation: slow" in bar.notice.text
     desk.click(bar.buttons["Resume…"])
-    page = desk.window.right.runs_page
+    page = desk.window.history.page
     desk.until(lambda: page.current is not None and page.current.folder == folder, "it was never shown")
     assert "cut off" in page.detail.facts.text()
     desk.project.demo("slow", writes={"slow": 2})

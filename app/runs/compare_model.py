@@ -1,0 +1,128 @@
+"""The rows of a comparison as a model of two levels, and the filter over them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import (
+    QAbstractItemModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QSortFilterProxyModel,
+    Qt,
+)
+
+from app.plain_text import plain_tool_tip
+from app.reading_text import harmless
+from app.runs.compare_rows import CompareRow
+from app.runs.words import tr
+
+Index = QModelIndex | QPersistentModelIndex
+NO_INDEX = QModelIndex()
+ROW_ROLE = Qt.ItemDataRole.UserRole + 1
+"""The `CompareRow`."""
+_TIP = 600
+NAME, FIRST, SECOND, CHANGE = range(4)
+
+
+class CompareModel(QAbstractItemModel):
+    """Columns: what it is, A, B, and the difference. Ids: 0 at the top, else the parent's row + 1."""
+
+    def __init__(self, change: str, parent: QObject | None = None) -> None:
+        """`change`: the heading of the last column."""
+        super().__init__(parent)
+        self._rows: Sequence[CompareRow] = ()
+        self._headings = ("", "A", "B", change)
+
+    def show_rows(self, rows: Sequence[CompareRow]) -> None:
+        """Show other rows."""
+        self.beginResetModel()
+        self._rows = rows
+        self.endResetModel()
+
+    def row_at(self, index: Index) -> CompareRow | None:
+        """The row of an index; None for an index of none."""
+        if not index.isValid():
+            return None
+        above = index.internalId()
+        rows = self._rows[above - 1].rows if above else self._rows
+        return rows[index.row()]
+
+    # --- Qt's side -------------------------------------------------------------------------------------
+
+    def index(self, row: int, column: int, parent: Index = NO_INDEX) -> QModelIndex:
+        if not self.hasIndex(row, column, parent):
+            return QModelIndex()
+        return self.createIndex(row, column, parent.row() + 1 if parent.isValid() else 0)
+
+    def parent(self, index: Index = NO_INDEX) -> QModelIndex:  # type: ignore[override]  # as of a model
+        if not index.isValid() or not index.internalId():
+            return QModelIndex()
+        return self.createIndex(index.internalId() - 1, 0, 0)
+
+    def rowCount(self, parent: Index = NO_INDEX) -> int:  # noqa: N802
+        if not parent.isValid():
+            return len(self._rows)
+        row = self.row_at(parent) if not parent.internalId() and parent.column() == 0 else None
+        return len(row.rows) if row is not None else 0
+
+    def columnCount(self, parent: Index = NO_INDEX) -> int:  # noqa: N802
+        del parent
+        return 4
+
+    def headerData(  # noqa: N802
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> object:
+        if orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
+            return self._headings[section]
+        return None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        row = self.row_at(index)
+        if row is None:
+            return None
+        texts = (row.name, row.first, row.second, row.change)
+        match role:
+            case Qt.ItemDataRole.DisplayRole:
+                return harmless(texts[index.column()]).replace("\n", " ")
+            case Qt.ItemDataRole.ToolTipRole:
+                return plain_tool_tip(harmless(texts[index.column()][:_TIP]))
+            case Qt.ItemDataRole.AccessibleTextRole if index.column() == NAME:
+                change = f", {row.change}" if row.change else ""
+                return harmless(tr("{0}: A {1}, B {2}").format(row.name, row.first, row.second) + change)
+            case _ if role == ROW_ROLE:
+                return row
+        return None
+
+
+class CompareFilter(QSortFilterProxyModel):
+    """Rows with every word of the search in them, and, where wanted, only those that differ."""
+
+    def __init__(self, model: CompareModel, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._model = model
+        self._words: list[str] = []
+        self._only_different = False
+        self.setSourceModel(model)
+
+    def search(self, text: str) -> None:
+        """Show only what matches."""
+        self._words = text.casefold().split()
+        self.invalidate()
+
+    def show_only_different(self, only: bool) -> None:
+        """Leave out what is the same in both."""
+        self._only_different = only
+        self.invalidate()
+
+    def filterAcceptsRow(self, row: int, parent: Index) -> bool:  # noqa: N802
+        found = self._model.row_at(self._model.index(row, 0, parent))
+        if found is None:
+            return False
+        if self._only_different and not (found.differs or any(part.differs for part in found.rows)):
+            return False
+        if parent.isValid() or not self._words:
+            return True
+        text = f"{found.name} {found.first} {found.second} {found.change}".casefold()
+        return all(word in text for word in self._words)

@@ -1,0 +1,177 @@
+"""What can be done with the selected runs, as actions with their keys: for buttons, menu and keyboard."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QMenu, QWidget
+
+from app.plain_text import plain_tool_tip
+from app.runs.entry import RunEntry
+from app.runs.words import day_words, tr
+from app.theme import icon
+
+
+@dataclass(frozen=True, slots=True)
+class _Can:
+    """Whether something can be done. `why_not`: why it cannot, or what it will do."""
+
+    able: bool
+    why_not: str = ""
+
+
+class RunActions(QObject):
+    """The actions, which follow the selection: see `show_selection`.
+
+    Signals, with the runs that they are about: `open_requested(RunEntry)`, `compare_requested(RunEntry,
+    RunEntry)` (the older one first), `html_requested(RunEntry)`, `json_requested(RunEntry)`,
+    `folder_requested(RunEntry)`, `delete_requested(tuple[RunEntry, ...])`, `resume_requested()`: of the one
+    that is shown.
+    """
+
+    open_requested = Signal(object)
+    compare_requested = Signal(object, object)
+    html_requested = Signal(object)
+    json_requested = Signal(object)
+    folder_requested = Signal(object)
+    delete_requested = Signal(object)
+    resume_requested = Signal()
+
+    def __init__(self, listed: QWidget, page: QWidget) -> None:
+        """`listed` has the keys that edit text elsewhere; `page` has all others."""
+        super().__init__(page)
+        self._selected: tuple[RunEntry, ...] = ()
+        self._earlier: RunEntry | None = None
+        make = self._make
+        self.open = make(listed, tr("&Open"), "history", "Return", self._open)
+        self.open.setShortcuts([QKeySequence("Return"), QKeySequence("Enter")])
+        self.resume = make(page, tr("&Resume…"), "rotate-ccw", "", self.resume_requested.emit)
+        self.compare = make(page, tr("&Compare"), "git-compare", "Ctrl+Shift+C", self._compare)
+        self.export_html = make(page, tr("&Export as HTML…"), "file-down", "Ctrl+E", self._export_html)
+        self.export_json = make(page, tr("Export as &JSON…"), "file-down", "Ctrl+Shift+E", self._export_json)
+        self.folder = make(page, tr("Open run &folder"), "folder-open", "", self._open_folder)
+        self.delete = make(listed, tr("&Delete…"), "trash-2", "Delete", self._delete)
+        if sys.platform == "darwin":
+            self.delete.setShortcuts([QKeySequence("Delete"), QKeySequence("Backspace")])
+        self.show_selection((), None, 0.0)
+
+    @property
+    def all(self) -> Sequence[QAction]:
+        """Every action, in the order of the menu."""
+        return (
+            self.open,
+            self.resume,
+            self.compare,
+            self.export_html,
+            self.export_json,
+            self.folder,
+            self.delete,
+        )
+
+    def _make(self, owner: QWidget, text: str, icon_name: str, key: str, do: Callable[[], object]) -> QAction:
+        action = QAction(icon(icon_name, "quiet"), text, self)
+        if key:
+            action.setShortcut(QKeySequence(key))
+        # Only there: elsewhere in the window Delete and Enter mean other things.
+        action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        action.triggered.connect(do)
+        owner.addAction(action)
+        return action
+
+    def menu(self, parent: QWidget) -> QMenu:
+        """A menu of everything."""
+        menu = QMenu(parent)
+        menu.setToolTipsVisible(True)
+        menu.addActions([self.open, self.resume])
+        menu.addSeparator()
+        menu.addAction(self.compare)
+        menu.addSeparator()
+        menu.addActions([self.export_html, self.export_json, self.folder])
+        menu.addSeparator()
+        menu.addAction(self.delete)
+        return menu
+
+    def show_selection(self, selected: Sequence[RunEntry], earlier: RunEntry | None, now: float) -> None:
+        """Follow the selection. `earlier`: the run of the same workflow before the only selected one."""
+        self._selected = tuple(selected)
+        self._earlier = earlier
+        one = self._selected[0] if len(self._selected) == 1 else None
+        readable = one is not None and not one.problem
+        choose_one = _Can(False, tr("Select one run."))
+        unreadable = _Can(False, tr("This run cannot be read."))
+        single = _Can(True) if readable else unreadable if one is not None else choose_one
+        self._show(self.open, single)
+        self._show(self.export_html, single)
+        self._show(self.export_json, single)
+        self._show(self.folder, _Can(True) if one is not None else choose_one)
+        resumable = _Can(one is not None and one.resumable, one.obstacle if one is not None else "")
+        self._show(self.resume, resumable if one is not None else choose_one)
+        self._show(self.compare, self._comparable(one, now))
+        lasting = [entry for entry in self._selected if not entry.going_on]
+        if not self._selected:
+            self._show(self.delete, _Can(False, tr("Select the runs to delete.")))
+        else:
+            self._show(self.delete, _Can(bool(lasting), tr("It goes on: stop it first.")))
+
+    def _comparable(self, one: RunEntry | None, now: float) -> _Can:
+        self.compare.setText(tr("&Compare"))
+        if len(self._selected) == 2:
+            readable = not any(entry.problem for entry in self._selected)
+            return _Can(readable, "" if readable else tr("One of them cannot be read."))
+        if one is None:
+            return _Can(False, tr("Select two runs to compare them."))
+        if self._earlier is None or one.problem:
+            return _Can(False, tr("Select a second run (Ctrl+click) to compare the two."))
+        self.compare.setText(tr("&Compare with the one before"))
+        return _Can(True, tr("With that of {0}").format(day_words(self._earlier.started, now)))
+
+    @staticmethod
+    def _show(action: QAction, can: _Can) -> None:
+        action.setEnabled(can.able)
+        name = action.text().replace("&", "").removesuffix("…")
+        key = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+        head = f"{name} ({key})" if key else name
+        about = can.why_not if not can.able or action.text() != tr("&Delete…") else ""
+        action.setToolTip(plain_tool_tip(f"{head}\n{about}" if about else head))
+        action.setStatusTip(about)
+
+    # --- doing it --------------------------------------------------------------------------------------
+
+    def _only(self) -> RunEntry | None:
+        return self._selected[0] if len(self._selected) == 1 else None
+
+    def _open(self) -> None:
+        entry = self._only()
+        if entry is not None:
+            self.open_requested.emit(entry)
+
+    def _compare(self) -> None:
+        both = self._selected
+        if len(both) == 1 and self._earlier is not None:
+            both = (self._earlier, *both)
+        if len(both) == 2:
+            first, second = sorted(both, key=lambda entry: (entry.started or 0.0, entry.run_id))
+            self.compare_requested.emit(first, second)
+
+    def _export_html(self) -> None:
+        entry = self._only()
+        if entry is not None:
+            self.html_requested.emit(entry)
+
+    def _export_json(self) -> None:
+        entry = self._only()
+        if entry is not None:
+            self.json_requested.emit(entry)
+
+    def _open_folder(self) -> None:
+        entry = self._only()
+        if entry is not None:
+            self.folder_requested.emit(entry)
+
+    def _delete(self) -> None:
+        if self._selected:
+            self.delete_requested.emit(self._selected)

@@ -1,0 +1,188 @@
+"""The list of runs as one sees it: a table where there is room, else calm rows of two lines."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyleOptionViewItem, QTreeView, QWidget
+
+from app.runs.columns import Column, sample
+from app.runs.run_delegate import ICON_SPACE, ROW_MARGIN, RunDelegate
+from app.runs.run_list import RunFilter
+from app.scroll_bar import use_thin_scroll_bars
+from app.theme import TextSize, font, paint_icon, theme
+
+_SORT_ICON = 12
+_DROPPED = (Column.AGENTS, Column.TOKENS)
+"""What is left out first where there is little room; the two lines say it."""
+_WIDEST_NAME = 280
+_NARROWEST_AGENTS = 90
+
+
+class RunHeader(QHeaderView):
+    """Names of columns in quiet, small text over a hairline; the one that is sorted by has an arrow."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(Qt.Orientation.Horizontal, parent)
+        self.setSectionsClickable(True)
+        self.setSortIndicatorShown(True)
+        self.setHighlightSections(False)
+        self.setMinimumSectionSize(40)
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        return QSize(super().sizeHint().width(), max(28, QFontMetrics(font(TextSize.LABEL)).height() + 12))
+
+    def paintSection(self, painter: QPainter, rect: QRect, logicalIndex: int) -> None:  # noqa: N802, N803
+        colors = theme()
+        painter.save()
+        painter.fillRect(rect, colors.color("surface"))
+        painter.fillRect(QRect(rect.left(), rect.bottom(), rect.width(), 1), colors.color("line"))
+        sorted_by = self.sortIndicatorSection() == logicalIndex
+        shown = font(TextSize.LABEL, bold=sorted_by)
+        painter.setFont(shown)
+        painter.setPen(colors.color("text" if sorted_by else "quiet"))
+        model = self.model()
+        text = str(model.headerData(logicalIndex, Qt.Orientation.Horizontal) or "")
+        alignment = Qt.AlignmentFlag(
+            model.headerData(logicalIndex, Qt.Orientation.Horizontal, Qt.ItemDataRole.TextAlignmentRole)
+        )
+        left = ROW_MARGIN if logicalIndex == 0 else 4
+        right = alignment & Qt.AlignmentFlag.AlignRight
+        box = rect.adjusted(left, 0, -8, -1)
+        metrics = QFontMetrics(shown)
+        room = box.width() - (_SORT_ICON + 2 if sorted_by else 0)
+        text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, room)
+        width = metrics.horizontalAdvance(text)
+        at = box.right() - width + 1 if right else box.left()
+        painter.drawText(QRect(at, box.top(), width + 2, box.height()), Qt.AlignmentFlag.AlignVCenter, text)
+        if sorted_by:
+            up = self.sortIndicatorOrder() is Qt.SortOrder.AscendingOrder
+            where = at - _SORT_ICON - 2 if right else at + width + 2
+            middle = box.center().y() - _SORT_ICON // 2 + 1
+            arrow = QRect(where, middle, _SORT_ICON, _SORT_ICON).toRectF()
+            paint_icon(painter, "arrow-up" if up else "arrow-down", arrow, colors.color("quiet"))
+        painter.restore()
+
+
+class RunTable(QTreeView):
+    """Shows a `RunFilter`.
+
+    Signals: `shape_changed()`: it is a table now, or is none any more; `typed(str)`: a letter was typed,
+    which is meant for the search.
+    """
+
+    shape_changed = Signal()
+    typed = Signal(str)
+
+    def __init__(self, filtered: RunFilter, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        use_thin_scroll_bars(self)
+        self._is_table = False
+        self._columns: frozenset[Column] = frozenset()
+        self._delegate = RunDelegate(self)
+        self.setFrameShape(QTreeView.Shape.NoFrame)
+        self.setHeader(RunHeader(self))
+        self.setModel(filtered)
+        self.setItemDelegate(self._delegate)
+        self.setRootIsDecorated(False)
+        self.setItemsExpandable(False)
+        self.setUniformRowHeights(True)
+        self.setAllColumnsShowFocus(True)
+        self.setMouseTracking(True)
+        self.setSortingEnabled(True)
+        self.sortByColumn(Column.STARTED, Qt.SortOrder.DescendingOrder)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setAccessibleName(self.tr("Runs"))
+        header = self.header()
+        header.setStretchLastSection(False)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self._fit()
+
+    @property
+    def is_table(self) -> bool:
+        """Whether it has columns."""
+        return self._is_table
+
+    # --- columns ---------------------------------------------------------------------------------------
+
+    def _widths(self) -> dict[Column, int]:
+        """What each column needs, from the fonts and the words of the reader's language."""
+        head = QFontMetrics(font(TextSize.LABEL, bold=True))
+        text = QFontMetrics(font(tabular=True))
+        widths = {}
+        for column in Column:
+            title = str(self.model().headerData(column, Qt.Orientation.Horizontal) or "")
+            needed = text.horizontalAdvance(sample(column))
+            if column is Column.OUTCOME:
+                needed += ICON_SPACE
+            widths[column] = max(needed, head.horizontalAdvance(title) + _SORT_ICON + 2) + 16
+        widths[Column.WORKFLOW] += ROW_MARGIN
+        widths[Column.AGENTS] = max(_NARROWEST_AGENTS, widths[Column.AGENTS])
+        return widths
+
+    def _fit(self) -> None:
+        """Show the columns that there is room for; with less than the most important ones, two lines."""
+        room = self.viewport().width()
+        widths = self._widths()
+        shown = set(Column)
+        for column in _DROPPED:
+            if sum(widths[each] for each in shown) > room:
+                shown.discard(column)
+        is_table = sum(widths[each] for each in shown) <= room
+        if not is_table:
+            shown = {Column.WORKFLOW}
+        header = self.header()
+        rest = room - sum(widths[each] for each in shown)
+        if not is_table:
+            widths[Column.WORKFLOW] = room
+        elif Column.AGENTS in shown:
+            more = min(rest, max(0, _WIDEST_NAME - widths[Column.WORKFLOW]))
+            widths[Column.WORKFLOW] += more
+            widths[Column.AGENTS] += rest - more
+        else:
+            widths[Column.WORKFLOW] += rest
+        for column in Column:
+            self.setColumnHidden(column, column not in shown)
+            if column in shown:
+                header.resizeSection(column, widths[column])
+        header.setVisible(is_table)
+        self._columns = frozenset(shown)
+        if is_table != self._is_table:
+            self._is_table = is_table
+            self._delegate.in_two_lines = not is_table
+            # Rows are of another height now.
+            self.doItemsLayout()
+            self.shape_changed.emit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        self._fit()
+
+    # --- keys and rows ---------------------------------------------------------------------------------
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        plain = not event.modifiers() & ~Qt.KeyboardModifier.ShiftModifier
+        if plain and event.text().isprintable() and event.text().strip():
+            self.typed.emit(event.text())
+        else:
+            super().keyPressEvent(event)
+
+    def drawRow(  # noqa: N802
+        self, painter: QPainter, options: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        self._delegate.paint_ground(painter, options.rect, self._row_state(index))
+        super().drawRow(painter, options, index)
+
+    def _row_state(self, index: QModelIndex | QPersistentModelIndex) -> tuple[bool, bool, bool]:
+        """Whether a row is selected, is where the keys are, and is under the mouse."""
+        selected = self.selectionModel().isRowSelected(index.row())
+        current = self.currentIndex().row() == index.row() and self.hasFocus()
+        under = self.underMouse() and self.indexAt(self._mouse()).row() == index.row()
+        return selected, current, under
+
+    def _mouse(self) -> QPoint:
+        return self.viewport().mapFromGlobal(self.cursor().pos())
