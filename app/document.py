@@ -11,6 +11,8 @@ from app.document_edits import InGroup, Mode, NewStep, OnAgent, Target
 from app.edit_command import EditPlace, ReplaceOutline
 from app.open_workflow import OpenWorkflow
 from app.outline import AgentNode, GroupNode, Outline
+from app.problem_fixes import fix_words, fixed
+from core.fixes import Fix
 from core.settings_keys import Setting, keys_said
 from core.state import PHASES, Phase
 from core.workflow_pieces import Pieces
@@ -225,6 +227,12 @@ class WorkflowDocument(OpenWorkflow):
     def rules_elsewhere(self) -> dict[str, Setting]:
         """By path, the merge rules that files and the environment give and that hold here."""
         return self._others.rules(self.settings)
+
+    def apply_fix(self, fix: Fix) -> bool:
+        """Make the edit that solves a problem; False where the workflow is another one by now."""
+        self.end_merging()
+        done = fixed(self._outline, fix)
+        return done is not None and self._push(fix_words(fix), done.outline, done.nodes, done.fields)
 
     @Slot()
     def end_merging(self) -> None:
