@@ -254,7 +254,7 @@ def answer(qtbot: QtBot, text: str) -> None:
     assert found is not None
     button: QAbstractButton = next(button for button in found.buttons() if button.text() == text)
     button.click()
-    qtbot.waitUntil(lambda: box() is None)
+    qtbot.waitUntil(lambda: box() is not found)
 
 
 def choose_file(qtbot: QtBot, window: MainWindow, path: Path) -> None:
