@@ -117,9 +117,11 @@ def _add_places(to: argparse.ArgumentParser) -> None:
 def _add_limits(to: argparse.ArgumentParser) -> None:
     to.add_argument("--max-loops", type=_count, metavar="N", help="passes over the loop at most")
     to.add_argument("--max-parallel", type=_count, metavar="N", help="agents at the same time at most")
-    to.add_argument("--max-cost", type=_amount, metavar="USD", help="what the run may cost")
-    to.add_argument("--max-cost-per-group", type=_amount, metavar="USD", help="what a group may cost")
-    to.add_argument("--max-tokens", type=_natural, metavar="N", help="tokens that the run may use")
+    to.add_argument(
+        "--max-cost", type=_amount_or_none, metavar="USD", help="what the run may cost; none: no cap"
+    )
+    to.add_argument("--max-cost-per-group", type=_amount_or_none, metavar="USD", help="what a group may cost")
+    to.add_argument("--max-tokens", type=_natural_or_none, metavar="N", help="tokens that the run may use")
     to.add_argument("--retries", type=_natural, metavar="N", help="attempts after a failure that may pass")
     to.add_argument("--agent-timeout", type=_amount, metavar="S", help="seconds for every agent; 0: no limit")
     to.add_argument("--group-timeout", type=_amount, metavar="S", help="seconds for every group; 0: no limit")
@@ -175,6 +177,14 @@ def _whole(text: str, least: int) -> int:
     if number < least:
         raise argparse.ArgumentTypeError(f"must be a whole number of at least {least}, not {text}")
     return number
+
+
+def _natural_or_none(text: str) -> float:
+    return math.inf if text.casefold() == "none" else _natural(text)
+
+
+def _amount_or_none(text: str) -> float:
+    return math.inf if text.casefold() == "none" else _amount(text)
 
 
 def _amount(text: str) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 
@@ -75,12 +76,36 @@ def parse_money(text: str) -> float | None:
     return float(f"{re.sub(r'[^0-9]', '', whole)}.{rest or '0'}")
 
 
+def parse_cap(text: str) -> float | None:
+    """Dollars as `parse_money`; infinite for `none`, which is no cap; None for an empty field."""
+    return math.inf if _says_none(text) else parse_money(text)
+
+
+def parse_count_cap(text: str) -> float | None:
+    """A whole number from 0 on; infinite for `none`, which is no cap; None for an empty field."""
+    return math.inf if _says_none(text) else parse_optional_number(text)
+
+
+def write_cap(value: object) -> str:
+    """The inverse of `parse_cap`."""
+    return tr("none") if value == math.inf else write_money(value)
+
+
+def write_count_cap(value: object) -> str:
+    """The inverse of `parse_count_cap`."""
+    return tr("none") if value == math.inf else write_plain(value)
+
+
+def _says_none(text: str) -> bool:
+    return text.strip().casefold() in {"none", tr("none").casefold()}
+
+
 def parse_duration(text: str) -> float | None:
     """Seconds, from `90`, `90 s`, `30 min`, `1 h 30 min`; 0 for `none`; None for an empty field."""
     cleaned = text.strip().lower()
     if not cleaned:
         return None
-    if cleaned in {"none", tr("none")}:
+    if _says_none(cleaned):
         return 0.0
     total, at = 0.0, 0
     while at < len(cleaned):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,8 @@ from core.state import MergeRule, Phase
 from core.workflow_file import dump_workflow
 
 DEFAULT_BACKEND = "opencode"
+NO_CAP = math.inf
+"""An override of a cap that takes it away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +31,9 @@ class RunOverrides:
     max_loops: int | None = None
     max_parallel: int | None = None
     max_cost_usd: float | None = None
+    """`NO_CAP`: none. So for the next two."""
     max_cost_usd_per_group: float | None = None
-    max_tokens: int | None = None
+    max_tokens: float | None = None
     retries: int | None = None
     agent_timeout: float | None = None
     """Seconds for every agent, whatever it says itself; 0: no limit. So is `group_timeout` for groups."""
@@ -119,7 +123,7 @@ def _overridden(workflow: Workflow, overrides: RunOverrides) -> Workflow:
     for cap in ("max_cost_usd", "max_cost_usd_per_group", "max_tokens"):
         value = getattr(overrides, cap)
         if value is not None:
-            setattr(copy.budget, cap, value)
+            setattr(copy.budget, cap, None if value == NO_CAP else value)
     copy.merge = {**copy.merge, **overrides.merge}
     return copy
 

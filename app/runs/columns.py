@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from app.runs.entry import Outcome, RunEntry
-from app.runs.words import agents_words, day_words, ending_words, title_words, tr
+from app.runs.words import agents_words, day_words, ending_words, moment_words, title_words, tr
 from core.progress_words import cost_words, duration_words
 
 SortKey = tuple[float | str, ...]
@@ -26,6 +26,8 @@ class Column(IntEnum):
 NUMBERS = frozenset({Column.DURATION, Column.COST, Column.TOKENS})
 """Aligned right, with digits of one width."""
 _OUTCOMES = list(Outcome)
+_LONG_AGO = 1_733_000_000.0
+"""A moment with two digits for everything."""
 
 
 def heading(column: Column) -> str:
@@ -44,9 +46,9 @@ def heading(column: Column) -> str:
 def sample(column: Column) -> str:
     """About the widest that usually stands in a column, for its width."""
     return {
-        Column.WORKFLOW: "security audit 2",
+        Column.WORKFLOW: "security audit, weekly",
         Column.OUTCOME: tr("all loops used up"),
-        Column.STARTED: tr("yesterday {0}").format("12:04"),
+        Column.STARTED: max(tr("yesterday {0}").format("12:04"), moment_words(_LONG_AGO), key=len),
         Column.DURATION: "10:00:00",
         Column.COST: "$1,000.00",
         Column.TOKENS: "10,000,000",

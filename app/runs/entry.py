@@ -24,7 +24,7 @@ class RunLimits:
     max_loops: int = 0
     max_cost_usd: float | None = None
     max_cost_usd_per_group: float | None = None
-    max_tokens: int | None = None
+    max_tokens: float | None = None
     agent_timeout: float = 0.0
     group_timeout: float | None = None
     retries: int = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, Signal, Slot
@@ -37,7 +38,7 @@ class _ResumeButton(Button):
 
 
 class ResumeForm(QWidget):
-    """Fields for one run. `compact`: only those that matter to how this run ended.
+    """Fields for one run. `compact`: only those that matter to how it ended, which `set_compact` changes.
 
     `bottom` has the button and says why it is off. It stands below the fields, or where it is put.
 
@@ -85,14 +86,19 @@ class ResumeForm(QWidget):
     def _make_rows(self) -> None:
         duration = (field_text.parse_duration, field_text.write_duration)
         self._text(Limit.MAX_LOOPS, self.tr("Loops, at most"), field_text.parse_required_count, steps=True)
-        self._text(Limit.MAX_COST, self.tr("Budget"), field_text.parse_money, field_text.write_money)
+        self._text(Limit.MAX_COST, self.tr("Budget"), field_text.parse_cap, field_text.write_cap)
         self._text(
             Limit.MAX_COST_OF_GROUP,
             self.tr("Budget of a group"),
-            field_text.parse_money,
-            field_text.write_money,
+            field_text.parse_cap,
+            field_text.write_cap,
         )
-        self._text(Limit.MAX_TOKENS, self.tr("Tokens, at most"), field_text.parse_optional_number)
+        self._text(
+            Limit.MAX_TOKENS,
+            self.tr("Tokens, at most"),
+            field_text.parse_count_cap,
+            field_text.write_count_cap,
+        )
         rules = [Choice(self.tr("Choose…"), None)]
         rules += [Choice(rule_words(rule), rule) for rule in MergeRule if rule is not MergeRule.ERROR]
         self._add(Limit.MERGE_RULE, ChoiceRow(self.tr("What counts"), self, rules))
@@ -180,6 +186,12 @@ class ResumeForm(QWidget):
             self._wishes = Wishes.proposed(entry)
         self._refresh(keep=same)
 
+    def set_compact(self, compact: bool) -> None:
+        """Offer only what has to be changed, or everything that may be."""
+        if compact != self._compact:
+            self._compact = compact
+            self._refresh(keep=True)
+
     def set_blocked(self, reason: str) -> None:
         """Why nothing can be resumed at present; empty: it can."""
         self._blocked = reason
@@ -219,9 +231,13 @@ class ResumeForm(QWidget):
         return fields[0] if fields else self.resume_button
 
     def _wish(self, limit: Limit, value: object) -> None:
-        if value is None and limit in (Limit.AGENT_TIMEOUT, Limit.RETRIES, *CAPS):
+        before = getattr(self._entry.limits, limit.value, None) if self._entry is not None else None
+        if value == math.inf and before is None:
+            # There was no cap.
+            value = None
+        elif value is None and limit in (Limit.AGENT_TIMEOUT, Limit.RETRIES, *CAPS):
             # An empty field: as it was.
-            value = getattr(self._entry.limits, limit.value) if self._entry is not None else None
+            value = before
         self._wishes = self._wishes.wish(limit, value)
         self._judge()
 
@@ -309,4 +325,4 @@ class ResumeForm(QWidget):
         words = spent or dollar_words(0.0)
         if cap is None:
             return self.tr("US dollars; {0} so far").format(words)
-        return self.tr("US dollars; {0} of {1} so far").format(words, dollar_words(cap))
+        return self.tr("US dollars, or “none”; {0} of {1} so far").format(words, dollar_words(cap))

@@ -82,6 +82,12 @@ class RunActions(QObject):
         owner.addAction(action)
         return action
 
+    def export_menu(self, parent: QWidget) -> QMenu:
+        """A menu of the kinds of reports."""
+        menu = QMenu(parent)
+        menu.addActions([self.export_html, self.export_json])
+        return menu
+
     def menu(self, parent: QWidget) -> QMenu:
         """A menu of everything."""
         menu = QMenu(parent)

@@ -32,23 +32,21 @@ COMPLETE = "It is complete."
 
 
 class ActionButton(Button):
-    """A button for an action: its words, its tool tip, and whether it can be pressed, are the action's."""
+    """A button for an action: its tool tip, and whether it can be pressed, are the action's. `text`: its own
+    words; empty: only an icon.
+    """
 
-    def __init__(self, action: QAction, icon_name: str, parent: QWidget) -> None:
-        super().__init__("", ButtonLook.OUTLINED, icon_name, parent)
+    def __init__(self, action: QAction, text: str, icon_name: str, parent: QWidget) -> None:
+        super().__init__(text, ButtonLook.OUTLINED, icon_name, parent)
         self._action = action
         action.changed.connect(self._follow)
-        self.clicked.connect(action.trigger)
         self._follow()
 
     @Slot()
     def _follow(self) -> None:
-        words = self._action.text()
-        if words != self.text():
-            self.setText(words)
-            self.updateGeometry()
         self.setEnabled(self._action.isEnabled())
         self.setToolTip(self._action.toolTip())
+        self.setAccessibleName(self._action.text().replace("&", ""))
         self.setAccessibleDescription(self._action.statusTip())
 
 
@@ -74,13 +72,25 @@ class RunDetail(QWidget):
         self.about = _text(body)
         self.about.setForegroundRole(QPalette.ColorRole.PlaceholderText)
         self.form = ResumeForm(body)
+        self.form.set_compact(True)
+        self.more_button = Button("", ButtonLook.LINK, "", body)
+        self.more_button.clicked.connect(self._toggle_limits)
+        self._all_limits = False
         self.buttons = QWidget(body)
         flow = FlowLayout(self.buttons)
-        self.open_button = ActionButton(actions.open, "", self.buttons)
-        self.compare_button = ActionButton(actions.compare, "git-compare", self.buttons)
-        self.export_button = ActionButton(actions.export_html, "file-down", self.buttons)
-        self.folder_button = ActionButton(actions.folder, "folder-open", self.buttons)
-        self.delete_button = ActionButton(actions.delete, "trash-2", self.buttons)
+        self.open_button = ActionButton(actions.open, self.tr("Open"), "", self.buttons)
+        self.compare_button = ActionButton(actions.compare, self.tr("Compare"), "git-compare", self.buttons)
+        self.export_button = ActionButton(actions.export_html, self.tr("Export"), "file-down", self.buttons)
+        self.folder_button = ActionButton(actions.folder, "", "folder-open", self.buttons)
+        self.delete_button = ActionButton(actions.delete, "", "trash-2", self.buttons)
+        self.export_button.set_drop_down(actions.export_menu(self))
+        for pressed, action in (
+            (self.open_button, actions.open),
+            (self.compare_button, actions.compare),
+            (self.folder_button, actions.folder),
+            (self.delete_button, actions.delete),
+        ):
+            pressed.clicked.connect(action.trigger)
         for button in (
             self.open_button,
             self.compare_button,
@@ -102,6 +112,7 @@ class RunDetail(QWidget):
         column.addWidget(self.buttons)
         column.addSpacing(8)
         column.addWidget(self.form)
+        column.addWidget(self.more_button, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(self.about)
         column.addStretch(1)
         self._scroll.setWidget(body)
@@ -119,7 +130,7 @@ class RunDetail(QWidget):
         self.show_run(None, 0.0)
 
     def sizeHint(self) -> QSize:  # noqa: N802
-        return QSize(440, 380)
+        return QSize(440, 240)
 
     def show_run(self, entry: RunEntry | None, now: float) -> None:
         """Show this run; None: nothing."""
@@ -147,8 +158,30 @@ class RunDetail(QWidget):
                 "The workflow that is open here stays as it is."
             )
         )
-        self.about.setVisible(entry.resumable)
+        self.more_button.setVisible(entry.resumable)
+        self._show_limits()
         self.open_button.set_look(ButtonLook.OUTLINED if entry.resumable else ButtonLook.FILLED)
+
+    # --- what may be changed ---------------------------------------------------------------------------
+
+    @Slot()
+    def _toggle_limits(self) -> None:
+        self._all_limits = not self._all_limits
+        self.form.set_compact(not self._all_limits)
+        self._show_limits()
+
+    def _show_limits(self) -> None:
+        more = self.tr("Change more limits") if self.form.shown_fields() else self.tr("Change its limits")
+        self.more_button.setText(self.tr("Fewer limits") if self._all_limits else more)
+        self.more_button.updateGeometry()
+        self.about.setVisible(self.form.isVisibleTo(self._body) and self._all_limits)
+
+    def go_to_form(self) -> None:
+        """To the first field that may be changed; all are offered where none has to be."""
+        if not self.form.shown_fields():
+            self._toggle_limits()
+        self.form.first_field.setFocus(Qt.FocusReason.TabFocusReason)
+        self._scroll.ensureWidgetVisible(self.form.first_field)
 
     def show_several(self, entries: Sequence[RunEntry]) -> None:
         """Show what several runs come to."""
@@ -157,7 +190,7 @@ class RunDetail(QWidget):
         self.title.setText(self.tr("{0} selected").format(runs_words(len(entries))))
         self.facts.setText(harmless(sum_words(entries)))
         self.facts.show()
-        for part in (self.message, self.form, self.about):
+        for part in (self.message, self.form, self.more_button, self.about):
             part.hide()
         self.open_button.set_look(ButtonLook.OUTLINED)
 

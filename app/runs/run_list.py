@@ -195,7 +195,8 @@ class RunList(QAbstractTableModel):
 
     def _spoken(self, entry: RunEntry) -> str:
         words = (title_words(entry), age_words(entry.started, self._now), fact_words(entry))
-        state = "" if entry.resumable else tr("cannot be resumed")
+        resumed = entry.resumable or entry.outcome is Outcome.COMPLETED
+        state = "" if resumed else tr("cannot be resumed")
         return ", ".join(word for word in (*words, state) if word)
 
 

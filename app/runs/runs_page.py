@@ -402,7 +402,7 @@ class RunsPage(QWidget):
         """To the first field that may be changed when the run goes on."""
         entry = self.current
         if entry is not None and entry.resumable:
-            self.detail.form.first_field.setFocus(Qt.FocusReason.TabFocusReason)
+            self.detail.go_to_form()
 
     @Slot()
     def focus_search(self) -> None:
@@ -469,6 +469,8 @@ class RunsPage(QWidget):
         orientation = Qt.Orientation.Horizontal if beside else Qt.Orientation.Vertical
         if orientation != self.splitter.orientation():
             self.splitter.setOrientation(orientation)
+            whole = self.width() if beside else self.height()
+            self.splitter.setSizes([whole * 3 // 5, whole * 2 // 5])
 
 
 def _is_resumable(entry: RunEntry | None) -> bool:

@@ -185,7 +185,7 @@ def fact_words(entry: RunEntry) -> str:
     """One line about a run: what came of it, and where it would go on or why it cannot."""
     if entry.problem:
         return entry.problem
-    then = entry.obstacle
+    then = "" if entry.outcome is Outcome.COMPLETED else entry.obstacle
     if entry.resumable and entry.next_place:
         then = tr("goes on at {0}").format(entry.next_place)
     return " · ".join(part for part in (came_to_words(entry), then) if part)
