@@ -82,6 +82,7 @@ async def _show(application: QApplication, workflow: Path | None, theme: str | N
     window.show()
     QTimer.singleShot(WARM_UP_MS, window, _warm_up)
     QTimer.singleShot(WARM_UP_MS, window, window.left_overs.look)
+    QTimer.singleShot(WARM_UP_MS, window, window.last_run.look)
     with _closed_by_signals(window):
         await closed
     unsaved.close()

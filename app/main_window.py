@@ -24,6 +24,7 @@ from app.edit_lock import EditLock
 from app.file_actions import FileActions
 from app.file_drop import FileDropWindow
 from app.history import History
+from app.last_run import LastRun
 from app.left_overs import LeftOvers
 from app.notice_bar import Notice, NoticeArea, Tone
 from app.other_settings import SettingsSource
@@ -98,6 +99,7 @@ class MainWindow(FileDropWindow):
         self.badges = RunBadges(self.workflow_view, self.run, document, self)
         self.edit_lock = EditLock(self.workflow_view, self.run, controller, self)
         self.run_notices = RunNotices(self.notices, self.run, controller, document, self)
+        self.last_run = LastRun(self.right, self.run, self._store, self)
         self.history = History(self.right, self.run, document, self.notices, self)
         self.resuming = Resuming(self.right, self.run, self.history, self)
         self.left_overs = LeftOvers(self.notices, self.resuming.open_run, self)
@@ -170,7 +172,10 @@ class MainWindow(FileDropWindow):
         self.pool.new_agent_requested.connect(self.agents.new_agent)
         self.pool.folder_open_requested.connect(self.agents.open_folder)
         self.agents.message.connect(self.status.say)
-        self.top_bar.side_chosen.connect(self.right.turn_to)
+        self.top_bar.side_chosen.connect(self.last_run.turn_to)
+        self.last_run.offered.connect(self.run_display.offer_run)
+        self.last_run.shown.connect(self.run_display.show_there_is_a_run)
+        self.last_run.message.connect(self.status.say)
         self.right.log_focused.connect(self.actions_of_window.leave_find_to_log)
         self.right.side_changed.connect(self.top_bar.show_side)
         self.status.problems_requested.connect(self._show_problems)
@@ -191,7 +196,7 @@ class MainWindow(FileDropWindow):
         for action, do in (
             (actions.open_run_folder, self.right.open_run_folder),
             (actions.show_settings, self.right.show_settings),
-            (actions.show_run, self.right.show_run),
+            (actions.show_run, self.last_run.show),
             (actions.show_runs, self.right.show_runs),
             (actions.retry_agent, self.right.retry_agent),
             (actions.stop_agent, self.right.stop_agent),
@@ -360,8 +365,10 @@ class MainWindow(FileDropWindow):
             event.ignore()
             return
         keep_shape(self, self.splitter, self._store)
+        self.last_run.keep_tabs()
         self._store.write()
         self.run.close()
+        self.last_run.close()
         self.history.close()
         self.resuming.close()
         self.left_overs.close()

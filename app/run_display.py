@@ -50,10 +50,21 @@ class RunDisplay(QObject):
             window.closing.run_ended()
 
     @Slot()
+    def offer_run(self) -> None:
+        """There is a run that one can turn to."""
+        self._window.top_bar.offer_run(True)
+        self._window.actions_of_window.show_run.setEnabled(True)
+
+    @Slot()
+    def show_there_is_a_run(self) -> None:
+        """A run is there to look at, with tabs and a folder."""
+        self._window.top_bar.offer_run(True)
+        self._window.actions_of_window.show_has_run(True)
+
+    @Slot()
     def _begin(self) -> None:
         window = self._window
-        window.top_bar.offer_run(True)
-        window.actions_of_window.show_has_run(True)
+        self.show_there_is_a_run()
         focused = window.focusWidget()
         window.right.show_side(Side.RUN)
         if not any(part.isAncestorOf(focused) for part in (window.pool, window.top_bar)):

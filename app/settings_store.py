@@ -18,6 +18,9 @@ _RECENT = "files/recent"
 _NOTICES = "run/notices"
 _SHAPES = "shapes"
 _TIMELINE = "view/timeline_collapsed"
+_LAST_RUN = "run/last"
+_LAST_PAGE = "run/last_page"
+_LAST_TABS = "run/last_tabs"
 _ZOOMS = range(-4, 25)
 
 
@@ -109,6 +112,38 @@ class SettingsStore:
     @notices.setter
     def notices(self, value: bool) -> None:
         self._settings.setValue(_NOTICES, "true" if value else "false")
+
+    @property
+    def last_run(self) -> Path | None:
+        """The folder of the run that the window showed last."""
+        value = self._settings.value(_LAST_RUN)
+        return Path(value) if isinstance(value, str) and value else None
+
+    @last_run.setter
+    def last_run(self, value: Path) -> None:
+        self._settings.setValue(_LAST_RUN, str(value))
+
+    @property
+    def last_page(self) -> str:
+        """Which page of that run was shown, as its tabs name it; empty: none."""
+        value = self._settings.value(_LAST_PAGE)
+        return value if isinstance(value, str) else ""
+
+    @last_page.setter
+    def last_page(self, value: str) -> None:
+        self._settings.setValue(_LAST_PAGE, value)
+
+    @property
+    def last_tabs(self) -> list[str] | None:
+        """The turns of that run that had tabs; None: not known."""
+        value = self._settings.value(_LAST_TABS)
+        names = [value] if isinstance(value, str) else value
+        return [name for name in names if isinstance(name, str)] if isinstance(names, list) else None
+
+    @last_tabs.setter
+    def last_tabs(self, value: list[str]) -> None:
+        # An empty list would be read back as nothing at all.
+        self._settings.setValue(_LAST_TABS, value or [""])
 
     # --- files -----------------------------------------------------------------------------------------
 

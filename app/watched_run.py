@@ -50,6 +50,7 @@ class WatchedRun(QObject):
     @Slot(object)
     def _begin(self, progress: RunProgress) -> None:
         view = self._right.run_view
+        view.set_recorded(False)
         view.begin(progress, self._run.past)
         view.show_origin(self._origin(progress))
         view.banner.offer_again(self._run.is_of_document)

@@ -235,6 +235,11 @@ class RunTabs(QWidget):
         if turn in self._progress.turns:
             self._choose(turn)
 
+    def show_page(self, page: str) -> None:
+        """Show a page as `page` names it; a name that nothing has changes nothing."""
+        if page in _FIXED or page in self._progress.turns:
+            self._choose(page)
+
     @Slot()
     def show_overview(self) -> None:
         """The user wants to see the overview."""
