@@ -12,7 +12,7 @@ import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
-MARKERS = ("opencode", "needs_display")
+MARKERS = ("opencode", "needs_display", "browser")
 
 
 def main(results: Path) -> int:

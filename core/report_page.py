@@ -43,7 +43,7 @@ _COMPACT_FROM = 60
 _MOST_BARS = 10_000
 _THINNEST = 0.15
 """Percent of the width; what is less is drawn as two pixels."""
-_NAMED = 4.0
+_NAMED, _NAMED_ON_PHONES = 5.0, 25.0
 """Percent that a phase or iteration takes to have its name in it."""
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _LEGEND = {
@@ -97,6 +97,8 @@ class ChartMark:
     left: str
     width: str
     text: str
+    minor: bool
+    """On a phone there is no room for its text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +146,7 @@ def page_html(report: RunReport, progress: RunProgress) -> str:
         style_hash=_hash(style),
         script=Markup(script),
         script_hash=_hash(script),
-        icons=[(name, Markup(_drawing(name))) for name in _ICONS],
+        icons=[_symbol(name) for name in _ICONS],
     )
 
 
@@ -164,10 +166,12 @@ def _hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode()
 
 
-def _drawing(icon: str) -> str:
-    """What is inside of an icon's svg element."""
+def _symbol(icon: str) -> tuple[str, str, Markup]:
+    """An icon: its name, its view box, and what is inside of its svg element."""
     text = (resources.folder() / "icons" / f"{icon}.svg").read_text(encoding="utf-8")
-    return text[text.index(">", text.index("<svg")) + 1 : text.rindex("</svg>")].strip()
+    box = re.search(r'viewBox="([\d. ]+)"', text)
+    inside = text[text.index(">", text.index("<svg")) + 1 : text.rindex("</svg>")].strip()
+    return icon, box[1] if box else "0 0 24 24", Markup(inside)
 
 
 # --- timeline -------------------------------------------------------------------------------------------
@@ -220,7 +224,7 @@ def _chart(timeline: Timeline, anchors: dict[str, str], savings: str) -> Chart |
 
 def _mark(mark: Mark, names_from: float = 0.0) -> ChartMark:
     text = mark.text if mark.width >= names_from else ""
-    return ChartMark(f"{mark.left:.3f}", f"{mark.width:.3f}", text)
+    return ChartMark(f"{mark.left:.3f}", f"{mark.width:.3f}", text, mark.width < _NAMED_ON_PHONES)
 
 
 def _bar(drawn: DrawnBar, top: int, height: int, anchors: dict[str, str]) -> ChartBar:
@@ -261,15 +265,15 @@ def _tree_parts(root: Node) -> Iterator[Markup]:
         if isinstance(node, Markup):
             yield node
             continue
-        mark = Markup('<a class="mark" href="#conflicts">conflict</a>') if node.conflict else Markup("")
-        key = Markup('<span class="key">{}</span> {}').format(node.key, mark)
+        mark = Markup('<a class="mark" href="#conflicts">conflict</a>') if node.conflict else ""
+        key = Markup('<span class="key">{}</span>{}').format(node.key, mark)
         if not node.foldable:
             value = Markup('<span class="value {}">{}</span>').format(node.kind, node.text)
             yield Markup('<li class="leaf">{}{}</li>').format(key, value)
             continue
         opened = Markup(" open") if node.unfolded else Markup("")
-        summary = Markup('<li><details{}><summary>{}<span class="kind">{}</span></summary><ul>')
-        yield summary.format(opened, key, node.text)
+        summary = Markup('<li><details class="{}"{}><summary>{}<span class="kind">{}</span></summary><ul>')
+        yield summary.format(node.kind, opened, key, node.text)
         rest = Markup("</ul></details></li>")
         if node.left_out:
             words = f"{node.left_out:,} more are not shown here; all is in state.json of the run folder."

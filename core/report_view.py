@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -239,6 +240,7 @@ def page_of(report: RunReport) -> Page:
     notes, notes_left = _listed(
         report.notes, lambda note: _note(note, report.started, titles, anchors), "notes"
     )
+    several = {group.phase for group in report.groups if group.index}
     state = report.state.state if report.state is not None else None
     savings = Savings(
         report.times.work_seconds,
@@ -257,7 +259,7 @@ def page_of(report: RunReport) -> Page:
         facts=tuple(_facts(report)),
         savings=f"{savings_words(savings)}.",
         kinds=tuple(dict.fromkeys(turn.status.value for turn in report.turns)),
-        groups=tuple(_group(group, rows) for group in report.groups),
+        groups=tuple(_group(group, rows, group.phase in several) for group in report.groups),
         answers_left=answers_left,
         failures=tuple(failures[:MOST_LISTED]),
         failures_left=_rest(failures, "failed turns", "All of them are in the table below."),
@@ -475,22 +477,27 @@ def _attempt(attempt: AttemptReport) -> AttemptRow:
     return AttemptRow(kind, " · ".join(words), shown(attempt.problem, MOST_MESSAGE))
 
 
-def _group(group: GroupReport, rows: dict[str, TurnRow]) -> GroupRows:
+def _group(group: GroupReport, rows: dict[str, TurnRow], several: bool) -> GroupRows:
     words = ["in parallel" if group.mode == "parallel" else "in sequence"]
     own = tuple(rows[turn] for turn in group.turns if turn in rows)
     if group.mode == "parallel":
         words.append(quantity_words(len(own), "agent"))
     if len(own) > 1:
         words += [quantity_words(group.usage.total_tokens, "token"), usage_words(group.usage)]
-    return GroupRows(group.mode, _place(group.phase, group.iteration, group.name), " · ".join(words), own)
+    index = group.index if several else None
+    place = _place(group.phase, group.iteration, group.name, index)
+    return GroupRows(group.mode, place, " · ".join(words), own)
 
 
-def _place(phase: Phase, iteration: int, name: str) -> str:
+def _place(phase: Phase, iteration: int, name: str = "", index: int | None = None) -> str:
+    """`Loop, iteration 2: three auditors`. A group without a name of its own is called by its number, where
+    `index` (from 0) is given: `Loop, group 2`."""
     where = PHASE_WORDS[phase]
     if iteration:
         where = f"{where}, iteration {iteration:,}"
-    # A group without a name of its own is called by its phase and number.
-    return shown(where if name.startswith(f"{phase} ") else f"{where}: {name}", MOST_VALUE)
+    if name and not name.startswith(f"{phase} "):
+        return shown(f"{where}: {name}", MOST_VALUE)
+    return where if index is None else f"{where}, group {index + 1}"
 
 
 # --- lists ----------------------------------------------------------------------------------------------
@@ -510,7 +517,7 @@ def _rest(found: Sequence[object], what: str, where: str) -> LeftOut:
 def _conflict(conflict: ConflictReport) -> ConflictRow:
     return ConflictRow(
         shown(conflict.path, MOST_VALUE),
-        _place(conflict.phase, conflict.iteration, f"{conflict.phase} "),
+        _place(conflict.phase, conflict.iteration),
         shown(conflict.first_writer, MOST_VALUE),
         _short(conflict.first_value),
         shown(conflict.second_writer, MOST_VALUE),
@@ -538,10 +545,15 @@ def _note(note: NoteReport, began: float, titles: dict[str, str], anchors: dict[
 
 
 def _costs(report: RunReport) -> Iterable[CostTable]:
-    def row(name: str, turns: int, seconds: float, usage: UsageReport) -> CostRow:
-        whole, part = float(report.usage.total_tokens), float(usage.total_tokens)
+    def weight(usage: UsageReport) -> float:
+        # A share of a cost that nobody knows would mislead.
         if report.usage.cost_usd and not report.usage.unpriced:
-            whole, part = report.usage.cost_usd, usage.cost_usd or 0.0
+            return usage.cost_usd or 0.0
+        return float(usage.total_tokens)
+
+    whole = weight(report.usage)
+
+    def row(name: str, turns: int, seconds: float, usage: UsageReport) -> CostRow:
         cached = usage.cache_read_tokens + usage.cache_write_tokens
         return CostRow(
             shown(name, MOST_VALUE),
@@ -551,10 +563,10 @@ def _costs(report: RunReport) -> Iterable[CostTable]:
             f"{usage.output_tokens + usage.reasoning_tokens:,}",
             f"{usage.total_tokens:,}",
             usage_words(usage),
-            f"{100 * part / whole:.1f}" if whole else "0",
+            f"{min(100.0, 100 * weight(usage) / whole):.1f}" if whole else "0",
         )
 
-    agents = sorted(report.agents, key=lambda agent: -agent.usage.total_tokens)
+    agents = sorted(report.agents, key=lambda agent: weight(agent.usage), reverse=True)
     yield CostTable(
         "By agent",
         "Agent",
@@ -564,18 +576,19 @@ def _costs(report: RunReport) -> Iterable[CostTable]:
     places: dict[tuple[Phase, int], list[GroupReport]] = {}
     for group in report.groups:
         places.setdefault((group.phase, group.index), []).append(group)
+    of_phase = Counter(phase for phase, _ in places)
     turns = {turn.id: turn for turn in report.turns}
     yield CostTable(
         "By group, all iterations",
         "Group",
         tuple(
             row(
-                f"{PHASE_WORDS[phase]}: {groups[-1].name}",
+                _place(phase, 0, groups[-1].name, number if of_phase[phase] > 1 else None),
                 sum(len(group.turns) for group in groups),
                 sum(turns[turn].seconds or 0.0 for group in groups for turn in group.turns if turn in turns),
                 sum_of(group.usage for group in groups),
             )
-            for (phase, _), groups in list(places.items())[:MOST_LISTED]
+            for (phase, number), groups in list(places.items())[:MOST_LISTED]
         ),
         _rest(list(places), "groups", "All of them are in the run's report as JSON."),
     )
@@ -583,7 +596,7 @@ def _costs(report: RunReport) -> Iterable[CostTable]:
         "By phase and iteration",
         "Phase",
         tuple(
-            row(_place(each.phase, each.iteration, f"{each.phase} "), each.turns, each.seconds, each.usage)
+            row(_place(each.phase, each.iteration), each.turns, each.seconds, each.usage)
             for each in report.passes[:MOST_LISTED]
         ),
         _rest(report.passes, "iterations", "All of them are in the run's report as JSON."),
