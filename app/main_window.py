@@ -20,6 +20,7 @@ from app.builder.workflow_view import WorkflowView
 from app.closing import Closing
 from app.doctor.opening import Doctor
 from app.document import NewStep, WorkflowDocument
+from app.earlier_runs import EarlierRunsSource
 from app.edit_lock import EditLock
 from app.file_actions import FileActions
 from app.file_drop import FileDropWindow
@@ -28,7 +29,8 @@ from app.last_run import LastRun
 from app.left_overs import LeftOvers
 from app.notice_bar import Notice, NoticeArea, Tone
 from app.other_settings import SettingsSource
-from app.problem_text import errors_of, place_in
+from app.problem_places import ProblemPlaces
+from app.problem_text import errors_of
 from app.recent_files import RecentFiles
 from app.resuming import Resuming
 from app.right_side import RightSide
@@ -39,7 +41,6 @@ from app.run_notices import RunNotices
 from app.run_session import RunSession
 from app.run_view.status_line import StatusLine
 from app.settings_store import SettingsStore
-from app.side import Side
 from app.theme import Appearance, Scheme, is_appearance_event
 from app.top_bar import TopBar
 from app.tray_icon import TrayIcon
@@ -49,7 +50,6 @@ from app.watched_run import WatchedRun
 from app.window_actions import WindowActions
 from app.window_memory import keep_shape, restore_shape
 from core.agent import AgentLibrary
-from core.problems import Problem
 from core.progress import RunProgress
 from core.state import PHASES
 
@@ -104,6 +104,11 @@ class MainWindow(FileDropWindow):
         self.resuming = Resuming(self.right, self.run, self.history, self)
         self.left_overs = LeftOvers(self.notices, self.resuming.open_run, self)
         self.trust = TrustQuestion(controller, self.right, self.notices, self)
+        self.problem_places = ProblemPlaces(
+            document, self.workflow_view, self.settings_panel, self.right, self.agents, self
+        )
+        self.earlier = EarlierRunsSource(document, self.run, self)
+        self.closed.connect(self.earlier.close)
         self.doctor = Doctor(document, self)
         tray = TrayIcon(self)
         self.attention = Attention(self, self.run, controller, self._store, tray)
@@ -153,7 +158,7 @@ class MainWindow(FileDropWindow):
         run.starting.connect(self.status.show_starting)
         run.starting.connect(self.left_overs.run_begins)
         self.run_display.paused_changed.connect(self._show_title)
-        self.run_notices.place_requested.connect(self._show_place)
+        self.run_notices.place_requested.connect(self.problem_places.show_problem)
         self.run_notices.message.connect(self.status.say)
         self.watched.run_again_requested.connect(self.start_run)
         self.watched.message.connect(self.status.say)
@@ -178,7 +183,7 @@ class MainWindow(FileDropWindow):
         self.last_run.message.connect(self.status.say)
         self.right.log_focused.connect(self.actions_of_window.leave_find_to_log)
         self.right.side_changed.connect(self.top_bar.show_side)
-        self.status.problems_requested.connect(self._show_problems)
+        self.status.problems_requested.connect(self.problem_places.show_list)
 
     def _connect_actions(self) -> None:
         actions = self.actions_of_window
@@ -246,11 +251,6 @@ class MainWindow(FileDropWindow):
         self.status.show_problems(errors, len(problems) - errors)
 
     @Slot()
-    def _show_problems(self) -> None:
-        """Bring the first problem's place into view."""
-        self.workflow_view.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    @Slot()
     def _selection_changed(self) -> None:
         self.settings_panel.show_selection(self.workflow_view.selected_nodes())
 
@@ -295,16 +295,6 @@ class MainWindow(FileDropWindow):
         if focused is not None and self.settings_panel.isAncestorOf(focused):
             focused.clearFocus()
             focused.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    @Slot(object)
-    def _show_place(self, problem: Problem) -> None:
-        """Go to the place of a problem: an agent or group, else the settings of the workflow."""
-        self.right.show_side(Side.SETTINGS)
-        place = place_in(problem)
-        if place is not None:
-            self.workflow_view.select_place(place)
-        else:
-            self.settings_panel.show_workflow()
 
     # --- view ------------------------------------------------------------------------------------------
 

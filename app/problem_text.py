@@ -4,12 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from core.plan import Place
 from core.problems import Problem, Severity
-from core.state import PHASES
+from core.state import PHASES, Phase
 
-_PLACE = re.compile(r"(\w+)_agents\[(\d+)\](?:\.agents\[(\d+)\])?")
+_PLACE = re.compile(r"(\w+)_agents(?:\[(\d+)\](?:\.agents\[(\d+)\])?(?:\.(.+))?)?$")
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemPlace:
+    """What a problem of a workflow is about.
+
+    `phase` None: the workflow's own settings; `group` None: the phase; `entry` None: the group. Indexes count
+    from 0. `field`: the key of a setting of it, such as `budget.max_tokens`; may be empty.
+    """
+
+    phase: Phase | None = None
+    group: int | None = None
+    entry: int | None = None
+    field: str = ""
 
 
 def problem_line(problem: Problem) -> str:
@@ -35,12 +49,11 @@ def errors_of(problems: Iterable[Problem]) -> list[Problem]:
     return [problem for problem in problems if problem.severity is Severity.ERROR]
 
 
-def place_in(problem: Problem) -> Place | None:
-    """The agent that a problem's place names, or the first of the group that it names."""
+def place_of(problem: Problem) -> ProblemPlace:
+    """What a problem of a workflow is about."""
     found = _PLACE.match(problem.place)
-    if found is None:
-        return None
-    for phase in PHASES:
-        if found[1] == phase:
-            return Place(phase, int(found[2]), int(found[3] or 0))
-    return None
+    phase = next((phase for phase in PHASES if found is not None and found[1] == phase), None)
+    if found is None or phase is None:
+        return ProblemPlace(field=problem.place)
+    group, entry = (int(number) if number is not None else None for number in (found[2], found[3]))
+    return ProblemPlace(phase, group, entry, found[4] or "")

@@ -58,6 +58,7 @@ class AgentPage(FormPage):
             if self._node_id is not None:
                 self._document.update_agent(self._node_id, label, **{key: value})
 
+        row.setObjectName(key)
         row.finished.connect(self._document.end_merging)
         self.add(row, read, write)
 

@@ -105,6 +105,7 @@ class GroupPage(FormPage):
             if self._group_id is not None:
                 self._document.update_group(self._group_id, label, **{key: value})
 
+        row.setObjectName(key)
         row.finished.connect(self._document.end_merging)
         self.add(row, lambda: self._value(key), write)
         return row

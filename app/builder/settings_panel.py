@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSize, Signal, Slot
+from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from app.builder import words
 from app.builder.agent_page import AgentPage
+from app.builder.form_page import FormPage
 from app.builder.group_page import GroupPage
 from app.builder.workflow_page import WorkflowPage
 from app.document import WorkflowDocument
@@ -83,6 +84,25 @@ class SettingsPanel(QWidget):
     def show_workflow(self) -> None:
         """Turn to the workflow's own settings."""
         self.tabs.setCurrentIndex(WORKFLOW)
+
+    def show_field(self, key: str) -> bool:
+        """Give the focus to the field of a setting, such as `end_state_condition`, on the page that is shown.
+
+        False where the page has none.
+        """
+        page = self._pages.currentWidget()
+        if not isinstance(page, FormPage):
+            return False
+        row = next((row for row in page.rows() if row.objectName() == key), None)
+        field: QWidget | None = row.control if row is not None else None
+        if key.split(".")[0].split("[")[0] == "merge" and page is not self.agent_page:
+            rules = self.group_page.merge_rules if page is self.group_page else self.workflow_page.merge_rules
+            field = rules.path_field
+        if field is None or not field.isEnabled():
+            return False
+        page.ensureWidgetVisible(field, 0, field.height())
+        field.setFocus(Qt.FocusReason.OtherFocusReason)
+        return True
 
     def set_locked(self, locked: bool) -> None:
         """While a run goes on: settings can be read, not changed."""

@@ -87,6 +87,7 @@ class WorkflowPage(FormPage):
             return value
 
         label = row.label.text().lower()
+        row.setObjectName(key)
         row.finished.connect(self._document.end_merging)
         self.add(row, read, lambda value: self._document.update_settings(label, {key: value}), wide=wide)
 

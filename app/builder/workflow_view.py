@@ -7,16 +7,17 @@ from collections.abc import Mapping, Sequence
 from PySide6.QtCore import QModelIndex, QPoint, QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
 
-from app.builder.notices import LockedNotice, ProblemList
+from app.builder.notices import LockedNotice
+from app.builder.problem_list import ProblemList
 from app.builder.workflow_actions import WorkflowActions
 from app.builder.workflow_model import Kind, WorkflowModel
 from app.builder.workflow_tree import WorkflowTree
 from app.document import EditPlace, WorkflowDocument
+from app.problem_text import place_of
 from app.turn_badge import TurnBadge
 from core.plan import Place
 from core.problems import Problem
 from core.state import PHASES
-from core.workflow_layout import PHASE_KEYS
 
 WIDTH = 372
 
@@ -25,12 +26,13 @@ class WorkflowView(QWidget):
     """Shows and edits the open workflow.
 
     Signals: `selection_changed()`; `agent_open_requested(str)` with an agent's name; `message(str)`: a
-    sentence for the status line.
+    sentence for the status line; `problem_opened(Problem)` when the user wants to see its place.
     """
 
     selection_changed = Signal()
     message = Signal(str)
     agent_open_requested = Signal(str)
+    problem_opened = Signal(object)
 
     def __init__(self, document: WorkflowDocument, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -40,13 +42,13 @@ class WorkflowView(QWidget):
         self.commands = WorkflowActions(document, self.model, self.tree)
         self._locked = LockedNotice(self)
         self._locked.hide()
-        self._problems = ProblemList(self)
+        self.problem_list = ProblemList(self)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self._locked)
         layout.addWidget(self.tree, 1)
-        layout.addWidget(self._problems)
+        layout.addWidget(self.problem_list)
         self.setMinimumWidth(240)
         self.setFocusProxy(self.tree)
         self.tree.nodes_selected.connect(self.commands.update_enabled)
@@ -56,7 +58,8 @@ class WorkflowView(QWidget):
         self.commands.agent_open_requested.connect(self.agent_open_requested)
         self.commands.clipboard.message.connect(self.message)
         document.stepped.connect(self._show_step)
-        self._problems.opened.connect(self._select_problem)
+        self.problem_list.opened.connect(self._open_problem)
+        self.problem_list.fix_wanted.connect(self._fix_problem)
         document.problems_changed.connect(self._show_problems)
         document.changed.connect(self.commands.update_enabled)
         self._show_problems()
@@ -99,6 +102,7 @@ class WorkflowView(QWidget):
             return
         self.model.locked = locked
         self._locked.setVisible(locked)
+        self.problem_list.set_editable(not locked)
         self.tree.setDragEnabled(not locked)
         self.commands.update_enabled()
 
@@ -130,20 +134,29 @@ class WorkflowView(QWidget):
 
     @Slot()
     def _show_problems(self) -> None:
-        self._problems.show_problems(self._document.problems)
+        self.problem_list.show_problems(self._document.problems)
 
     @Slot(object)
-    def _select_problem(self, problem: Problem) -> None:
-        """Select the group or agent that a problem's place names, such as `loop_agents[1].agents[0]`."""
-        index = QModelIndex()
-        for phase, key in PHASE_KEYS.items():
-            if not problem.place.startswith(key):
-                continue
-            index = self.model.phase_index(phase)
-            for part in problem.place.removeprefix(key).split("["):
-                number = part.split("]")[0]
-                child = self.model.index(int(number), 0, index) if number.isdigit() else QModelIndex()
-                index = child if child.isValid() else index
+    def _open_problem(self, problem: Problem) -> None:
+        self.select_problem(problem)
+        self.problem_opened.emit(problem)
+
+    @Slot(object)
+    def _fix_problem(self, problem: Problem) -> None:
+        if problem.fix is not None and not self.model.locked:
+            self._document.apply_fix(problem.fix)
+
+    def select_problem(self, problem: Problem) -> bool:
+        """Select the group or agent that a problem's place names, such as `loop_agents[1].agents[0]`.
+
+        False where it names neither: then the workflow's own settings are meant.
+        """
+        place = place_of(problem)
+        index = self.model.phase_index(place.phase) if place.phase is not None else QModelIndex()
+        for row in (place.group, place.entry):
+            child = self.model.index(row, 0, index) if row is not None else QModelIndex()
+            index = child if child.isValid() else index
         if index.isValid():
             self.tree.setCurrentIndex(index)
             self.tree.setFocus(Qt.FocusReason.OtherFocusReason)
+        return index.isValid()

@@ -518,8 +518,7 @@ def test_forty_agents_scroll_to_the_selected_one(builder: Builder) -> None:
 
 def test_a_problem_leads_to_its_place(builder: Builder) -> None:
     builder.document.insert_agents(["nobody"], OnAgent(builder.agent("amala")))
-    problems = builder.view.findChild(type(builder.view._problems))
-    assert problems is not None
+    problems = builder.view.problem_list
     assert problems.isVisible()
     index = next(
         problems.list.model().index(row, 0)
