@@ -14,7 +14,7 @@ from app.outline import AgentNode, GroupNode, Outline
 from app.problem_fixes import fix_words, fixed
 from core.fixes import Fix
 from core.settings_keys import Setting, keys_said
-from core.state import PHASES, Phase
+from core.state import PHASES, MergeRule, Phase
 from core.workflow_pieces import Pieces
 
 __all__ = ["EditPlace", "InGroup", "NewStep", "OnAgent", "Target", "WorkflowDocument"]
@@ -211,6 +211,19 @@ class WorkflowDocument(OpenWorkflow):
         """Change settings of some groups."""
         after = edits.update_groups(self._outline, group_ids, changes)
         return self._push_field(label, group_ids, changes, after)
+
+    def set_group_rule(
+        self, group_ids: Collection[int], label: str, path: str, rule: MergeRule | None
+    ) -> bool:
+        """Set the merge rule of one path in some groups; None: the workflow's rule holds."""
+        after = self._outline
+        for _, _, group in self._outline.all_groups():
+            if group.id in group_ids:
+                rules = {key: value for key, value in (group.settings.merge or {}).items() if key != path}
+                if rule is not None:
+                    rules[path] = rule
+                after = edits.update_groups(after, {group.id}, {"merge": rules or None})
+        return self._push(self.tr("Change {0}").format(label), after, group_ids, ("merge",))
 
     def update_agent(self, node_id: int, label: str, **changes: object) -> bool:
         """Change overrides of one place."""

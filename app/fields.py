@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRect, QRectF, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen, QWheelEvent
+from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QStyle, QStyleOptionButton, QWidget
 
-from app.theme import theme
+from app.theme import paint_icon, theme
 
 FIELD_HEIGHT = 28
+_RADIUS = 5
+_PADDING = 10
+_MARK_ROOM = 28
+"""At the right of a box, for the mark that it opens."""
 
 
 class OutlinedField(QLineEdit):
@@ -16,7 +20,9 @@ class OutlinedField(QLineEdit):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setTextMargins(4, 0, 4, 0)
+        self.setTextMargins(6, 0, 6, 0)
+        # The style's own frame has other corners than ours.
+        self.setFrame(False)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         super().paintEvent(event)
@@ -38,12 +44,15 @@ class StepField(OutlinedField):
 
 
 class CalmComboBox(QComboBox):
-    """The wheel scrolls the page, not the value, unless the box has the focus."""
+    """The wheel scrolls the page, not the value, unless the box has the focus.
+
+    Painted flat; a text without enough room ends in an ellipsis, and is whole in the list and the tool tip.
+    """
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
 
     def wheelEvent(self, event: QWheelEvent) -> None:  # noqa: N802
         if self.hasFocus():
@@ -51,8 +60,35 @@ class CalmComboBox(QComboBox):
         else:
             event.ignore()
 
+    def sizeHint(self) -> QSize:  # noqa: N802
+        metrics = QFontMetrics(self.font())
+        texts = [self.placeholderText(), *(self.itemText(at) for at in range(self.count()))]
+        widest = max(metrics.horizontalAdvance(text) for text in texts)
+        return QSize(_PADDING + widest + _MARK_ROOM, max(FIELD_HEIGHT, metrics.height() + 10))
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        return QSize(80, self.sizeHint().height())
+
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
-        super().paintEvent(event)
+        del event
+        colors = theme()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        over = self.underMouse() and self.isEnabled()
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colors.color("raised" if over else "surface"))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), _RADIUS, _RADIUS)
+        chosen = self.currentIndex() >= 0
+        text = self.currentText() if chosen else self.placeholderText()
+        room = self.rect().adjusted(_PADDING, 0, -_MARK_ROOM, 0)
+        elided = QFontMetrics(self.font()).elidedText(text, Qt.TextElideMode.ElideRight, room.width())
+        quiet = colors.color("quiet" if self.isEnabled() else "disabled")
+        painter.setFont(self.font())
+        painter.setPen(colors.color("text") if chosen and self.isEnabled() else quiet)
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, elided)
+        mark = QRectF(self.width() - _MARK_ROOM + 6, self.height() / 2 - 6, 12, 12)
+        paint_icon(painter, "chevron-down", mark, quiet)
+        painter.end()
         _paint_frame(self)
 
     def showPopup(self) -> None:  # noqa: N802
@@ -61,7 +97,40 @@ class CalmComboBox(QComboBox):
 
 
 class OutlinedCheckBox(QCheckBox):
-    """Yes or no, with words."""
+    """Yes or no, with words that go on in the next line where there is no room."""
+
+    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(text, parent)
+        self._words = text
+
+    def set_words(self, text: str) -> None:
+        """Say something else."""
+        if text != self._words:
+            self._words = text
+            self._wrap()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        self._wrap()
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        return QSize(60, self.sizeHint().height())
+
+    def _wrap(self) -> None:
+        option = QStyleOptionButton()
+        self.initStyleOption(option)
+        label = self.style().subElementRect(QStyle.SubElement.SE_CheckBoxContents, option, self)
+        metrics, lines = self.fontMetrics(), [""]
+        for word in self._words.split(" "):
+            longer = f"{lines[-1]} {word}" if lines[-1] else word
+            if lines[-1] and metrics.horizontalAdvance(longer) > max(60, self.width() - label.left()):
+                lines.append(word)
+            else:
+                lines[-1] = longer
+        text = "\n".join(lines)
+        if text != self.text():
+            self.setText(text)
+            self.updateGeometry()
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         super().paintEvent(event)
@@ -75,6 +144,8 @@ def _paint_frame(widget: QWidget, box: QRect | None = None) -> None:
     """The frame of a field (or of a part of it): the theme's line, or the accent where the focus is."""
     painter = QPainter(widget)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(QPen(theme().color("accent" if widget.hasFocus() else "line"), 1))
+    width = 1.5 if widget.hasFocus() else 1.0
+    painter.setPen(QPen(theme().color("accent" if widget.hasFocus() else "line"), width))
     frame = QRectF(widget.rect() if box is None else box)
-    painter.drawRoundedRect(frame.adjusted(0.5, 0.5, -0.5, -0.5), 2.5, 2.5)
+    radius = _RADIUS if box is None else 2.5
+    painter.drawRoundedRect(frame.adjusted(0.75, 0.75, -0.75, -0.75), radius, radius)

@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QObject, Qt, Signal, Slot
-from PySide6.QtGui import QPalette, QStandardItemModel
+from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent, QKeySequence, QPalette, QStandardItemModel
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from app.fields import FIELD_HEIGHT, CalmComboBox, OutlinedCheckBox, OutlinedField, StepField
 from app.plain_text import plain_tool_tip
 from app.theme import TextSize, font, mono_font
+
+
+class Various:
+    """The value of a field that stands for several places which have different ones."""
+
+
+VARIOUS = Various()
 
 
 class Row(QObject):
@@ -29,6 +36,8 @@ class Row(QObject):
         self.label.setForegroundRole(QPalette.ColorRole.PlaceholderText)
         self.label.setBuddy(control)
         self.control = control
+        self.place = control
+        """What stands in the form: the control, or something around it."""
         control.setAccessibleName(label)
         control.setMinimumHeight(FIELD_HEIGHT)
         self.note = QLabel(parent)
@@ -70,8 +79,12 @@ class Row(QObject):
         self.control.setAccessibleDescription(text or self.note.text())
 
     def show_value(self, value: object) -> None:
-        """Show a value without telling that it was edited."""
+        """Show a value without telling that it was edited; VARIOUS: that there are several."""
         raise NotImplementedError
+
+    def take_focus(self) -> None:
+        """Give the field the focus, with what is in it selected."""
+        self.control.setFocus(Qt.FocusReason.OtherFocusReason)
 
 
 class ErrorLabel(QLabel):
@@ -89,7 +102,11 @@ class ErrorLabel(QLabel):
 
 
 class TextRow(Row):
-    """A line of text. `parse` gives the value or raises ValueError with a sentence; `write` undoes it."""
+    """A line of text. `parse` gives the value or raises ValueError with a sentence; `write` undoes it.
+
+    Undo and redo are the window's also while the field has the focus: what is typed is on its stack. Only a
+    text that could not be taken is not, and undo takes that back.
+    """
 
     def __init__(
         self,
@@ -108,7 +125,9 @@ class TextRow(Row):
         self._parse = parse
         self._write = write
         self._value: object = None
+        self._refused = False
         self._placeholder: Callable[[], str] = str
+        self.field.installEventFilter(self)
         self.field.textEdited.connect(self._edit)
         self.field.editingFinished.connect(self._finish)
         if isinstance(self.field, StepField):
@@ -121,19 +140,41 @@ class TextRow(Row):
 
     def refresh_note(self) -> None:
         super().refresh_note()
-        self.field.setPlaceholderText(self._placeholder())
+        various = self._value is VARIOUS
+        self.field.setPlaceholderText(self.tr("various") if various else self._placeholder())
+
+    def take_focus(self) -> None:
+        super().take_focus()
+        self.field.selectAll()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+        if watched is self.field and isinstance(event, QKeyEvent):
+            undo = event.matches(QKeySequence.StandardKey.Undo)
+            if undo or event.matches(QKeySequence.StandardKey.Redo):
+                if event.type() == QEvent.Type.ShortcutOverride:
+                    event.setAccepted(undo and self._refused)
+                elif event.type() == QEvent.Type.KeyPress and undo and self._refused:
+                    self._refused = False
+                    self.field.setText(self._shown(self._value))
+                    self.show_error("")
+                return True
+        return super().eventFilter(watched, event)
+
+    def _shown(self, value: object) -> str:
+        return "" if value is VARIOUS else self._write(value)
 
     def show_value(self, value: object) -> None:
         same = value == self._value and type(value) is type(self._value)
         self._value = value
         # What is being typed stays as it is typed: "90 s" must not become "1 min 30 s" under the hands.
-        if same and (self.error.text() or self.field.hasFocus()):
+        if same and (self._refused or self.field.hasFocus()):
             return
-        text = self._write(value)
+        text = self._shown(value)
         if self._understands(self.field.text(), value) and self.field.hasFocus():
             return
         if text != self.field.text():
             self.field.setText(text)
+        self._refused = False
         self.show_error("")
 
     def _understands(self, text: str, value: object) -> bool:
@@ -147,16 +188,18 @@ class TextRow(Row):
         try:
             value = self._parse(text)
         except ValueError as problem:
+            self._refused = True
             self.show_error(str(problem))
             return
+        self._refused = False
         self.show_error("")
         self._value = value
         self.edited.emit(value)
 
     @Slot()
     def _finish(self) -> None:
-        if not self.error.text() and self._write(self._value) != self.field.text():
-            self.field.setText(self._write(self._value))
+        if not self._refused and self._shown(self._value) != self.field.text():
+            self.field.setText(self._shown(self._value))
         self.finished.emit()
 
     @Slot(int)
@@ -183,6 +226,7 @@ class ChoiceRow(Row):
     def __init__(self, label: str, parent: QWidget, choices: Sequence[Choice]) -> None:
         self.box = CalmComboBox(parent)
         super().__init__(label, self.box, parent)
+        self._various = False
         self._choices: list[Choice] = []
         self.set_choices(choices)
         self.box.activated.connect(self._choose)
@@ -191,7 +235,7 @@ class ChoiceRow(Row):
         """Offer other choices."""
         if list(choices) == self._choices:
             return
-        value = self.value
+        value = VARIOUS if self._various else self.value
         self._choices = list(choices)
         self.box.clear()
         items = self.box.model()
@@ -202,6 +246,7 @@ class ChoiceRow(Row):
                 item.setEnabled(False)
                 item.setText(f"{choice.label} ({choice.why_not})")
                 item.setToolTip(plain_tool_tip(choice.why_not))
+        self.box.updateGeometry()
         self.show_value(value)
 
     @property
@@ -211,6 +256,8 @@ class ChoiceRow(Row):
         return self._choices[at].value if 0 <= at < len(self._choices) else None
 
     def show_value(self, value: object) -> None:
+        self._various = value is VARIOUS
+        self.box.setPlaceholderText(self.tr("various") if self._various else "")
         at = next((at for at, choice in enumerate(self._choices) if choice.value == value), -1)
         self.box.setCurrentIndex(at)
         self.box.setToolTip(plain_tool_tip(self.box.currentText()))
@@ -231,9 +278,15 @@ class CheckRow(Row):
         self.box.clicked.connect(self._click)
 
     def show_value(self, value: object) -> None:
-        self.box.setChecked(bool(value))
+        # A third state only where there is one: a click never leads into it.
+        self.box.setTristate(value is VARIOUS)
+        if value is VARIOUS:
+            self.box.setCheckState(Qt.CheckState.PartiallyChecked)
+        else:
+            self.box.setChecked(bool(value))
 
     @Slot(bool)
     def _click(self, checked: bool) -> None:
+        self.box.setTristate(False)
         self.edited.emit(checked)
         self.finished.emit()

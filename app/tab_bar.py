@@ -28,8 +28,13 @@ class FlatTabBar(QTabBar):
         self.setIconSize(QSize(_ICON, _ICON))
         self.setMouseTracking(True)
         self._active = True
+        self._page = "ground"
         self._widths: dict[str, int] = {}
         """By text: a bar of many tabs asks for all of them whenever one changes."""
+
+    def set_page_color(self, token: str) -> None:
+        """The page below has this colour of the theme, not `ground`."""
+        self._page = token
 
     @property
     def is_active(self) -> bool:
@@ -79,7 +84,7 @@ class FlatTabBar(QTabBar):
             path.addRoundedRect(shape, RADIUS, RADIUS)
             painter.setClipRect(box)
             painter.setPen(QPen(colors.color("line"), 1))
-            painter.setBrush(colors.color("ground"))
+            painter.setBrush(colors.color(self._page))
             painter.drawPath(path)
             painter.setClipping(False)
             if self.hasFocus():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from app.builder import words
 from app.document import WorkflowDocument
 from app.form_rows import Choice
@@ -15,9 +17,16 @@ def isolation_choices() -> list[Choice]:
     ]
 
 
-def backend_choices(document: WorkflowDocument, inherited: str, chosen: str | None) -> list[Choice]:
-    """The backends there are; also one that a file names and that is unknown."""
-    names = list(document.known_backends)
-    if chosen is not None and chosen not in names:
-        names.append(chosen)
+def backend_choices(document: WorkflowDocument, inherited: str, chosen: Collection[str]) -> list[Choice]:
+    """The backends there are; also those that a file names and that are unknown."""
+    names = list(dict.fromkeys((*document.known_backends, *sorted(chosen))))
     return [Choice(inherited, None), *(Choice(name, name) for name in names)]
+
+
+def known_models(document: WorkflowDocument) -> list[str]:
+    """Models that the workflow or any agent names, for completion."""
+    models = {node.entry.model for _, _, node in document.outline.all_agents()}
+    models.add(document.settings_in_force.opencode_defaults.model)
+    if document.library is not None:
+        models.update(agent.model for agent in document.library.agents)
+    return sorted(model for model in models if model)

@@ -6,19 +6,24 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QPalette, QResizeEvent
+from PySide6.QtGui import QFontMetrics, QPalette, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from app.fields import FIELD_HEIGHT
-from app.form_rows import CheckRow, Row
+from app.form_rows import CheckRow, ChoiceRow, Row
 from app.labels import SectionLabel
 from app.scroll_bar import use_thin_scroll_bars
+from app.theme import is_appearance_event
 
-FIELD_WIDTH = 210
-LABEL_WIDTH = 150
-NARROW_LABEL_WIDTH = 110
-NARROW = 560
-"""A page of less than this many pixels has its notes below the fields."""
+_FIELD_LETTERS = 24
+"""Of a usual text that a field has room for."""
+_LEAST_NOTE = 150
+"""Pixels for notes beside the fields; where there are less, they stand below."""
+_MOST_OF_LABELS = 0.34
+"""Of a page's width, as long as no word is longer."""
+_MARGIN, _SPACING = 20, 12
+_UNBOUNDED = (1 << 24) - 1
+"""Qt's QWIDGETSIZE_MAX."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +33,7 @@ class _Binding:
     at: int
     """Row of the grid; the error has the next one, and a note below its field the one after."""
     note_below: bool
+    """Also where the page is wide."""
 
 
 class FormPage(QScrollArea):
@@ -45,8 +51,8 @@ class FormPage(QScrollArea):
         self.body.setBackgroundRole(QPalette.ColorRole.Base)
         self.body.setAutoFillBackground(True)
         outer = QVBoxLayout(self.body)
-        outer.setContentsMargins(20, 16, 20, 16)
-        outer.setSpacing(12)
+        outer.setContentsMargins(_MARGIN, 16, _MARGIN, 16)
+        outer.setSpacing(_SPACING)
         self.head = QLabel(self.body)
         self.head.setTextFormat(Qt.TextFormat.PlainText)
         self.head.setWordWrap(True)
@@ -54,56 +60,89 @@ class FormPage(QScrollArea):
         self.head.hide()
         outer.addWidget(self.head)
         self._grid = QGridLayout()
-        self._grid.setHorizontalSpacing(12)
+        self._grid.setHorizontalSpacing(_SPACING)
         self._grid.setVerticalSpacing(0)
-        self._grid.setColumnMinimumWidth(0, LABEL_WIDTH)
         self._grid.setColumnStretch(2, 1)
         outer.addLayout(self._grid)
         outer.addStretch(1)
         self.setWidget(self.body)
         self._bindings: list[_Binding] = []
 
-    def section(self, title: str) -> None:
+    def section(self, title: str) -> SectionLabel:
         """A small title over the rows that follow."""
         label = SectionLabel(title, self.body)
         label.setContentsMargins(0, 12 if self._grid.rowCount() > 1 else 0, 0, 8)
         self._grid.addWidget(label, self._grid.rowCount(), 0, 1, 3)
+        return label
 
     def add(
         self, row: Row, read: Callable[[], object], write: Callable[[object], object], *, wide: bool = False
     ) -> None:
         """Add a row. `wide`: the field takes the room of the note too, and the note goes below it."""
         at = self._grid.rowCount()
-        top = Qt.AlignmentFlag.AlignTop
         row.label.setMinimumHeight(FIELD_HEIGHT)
         row.label.setWordWrap(True)
-        row.label.setMaximumWidth(LABEL_WIDTH + 40)
-        self._grid.addWidget(row.label, at, 0, top)
+        self._grid.addWidget(row.label, at, 0, Qt.AlignmentFlag.AlignTop)
         row.error.setContentsMargins(0, 4, 0, 0)
-        whole = wide or isinstance(row, CheckRow)
-        if not whole:
-            row.control.setFixedWidth(FIELD_WIDTH)
-        self._grid.addWidget(row.control, at, 1, 1, 2 if whole else 1, top)
         self._grid.addWidget(row.error, at + 1, 1, 1, 2)
         row.note.setHidden(isinstance(row, CheckRow))
         binding = _Binding(row, read, at, wide)
-        self._place_note(binding)
+        self._place(binding)
         self._grid.setRowMinimumHeight(at + 3, 12)
         row.edited.connect(write)
         self._bindings.append(binding)
 
-    def _place_note(self, binding: _Binding) -> None:
-        """Beside its field, or below where the page is too narrow for three columns."""
-        binding.row.place_note(self._grid, binding.at, below=binding.note_below or self._narrow, gap=4)
+    def _place(self, binding: _Binding) -> None:
+        """The note beside its field, or below where the page is too narrow for three columns."""
+        row = binding.row
+        whole = self._narrow or binding.note_below or isinstance(row, CheckRow)
+        self._grid.removeWidget(row.place)
+        self._grid.addWidget(row.place, binding.at, 1, 1, 2 if whole else 1, Qt.AlignmentFlag.AlignTop)
+        row.place_note(self._grid, binding.at, below=self._narrow or binding.note_below, gap=4)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)
-        narrow = self.viewport().width() < NARROW
+        self._fit()
+
+    def _fit(self) -> None:
+        """Give labels and fields the room that their words need, in whatever language, and notes the rest."""
+        rows = self.rows()
+        if not rows:
+            return
+        room = self.viewport().width() - 2 * _MARGIN
+        metrics = [QFontMetrics(row.label.font()) for row in rows]
+        texts = [row.label.text() for row in rows]
+        longest = max(each.horizontalAdvance(text) for each, text in zip(metrics, texts, strict=True))
+        word = max(
+            each.horizontalAdvance(part)
+            for each, text in zip(metrics, texts, strict=True)
+            for part in text.split() or [""]
+        )
+        labels = max(word, min(longest, round(room * _MOST_OF_LABELS))) + 4
+        usual = QFontMetrics(self.body.font()).averageCharWidth() * _FIELD_LETTERS
+        fields = max(usual, *(row.place.sizeHint().width() for row in rows if isinstance(row, ChoiceRow)))
+        narrow = room - labels - fields - 2 * _SPACING < _LEAST_NOTE
+        self._grid.setColumnMinimumWidth(0, labels)
+        for row in rows:
+            row.label.setFixedWidth(labels)
+        for binding in self._bindings:
+            control = binding.row.place
+            if narrow or binding.note_below or isinstance(binding.row, CheckRow):
+                control.setMinimumWidth(0)
+                control.setMaximumWidth(_UNBOUNDED)
+            else:
+                control.setFixedWidth(fields)
         if narrow != self._narrow:
             self._narrow = narrow
-            self._grid.setColumnMinimumWidth(0, NARROW_LABEL_WIDTH if narrow else LABEL_WIDTH)
             for binding in self._bindings:
-                self._place_note(binding)
+                self._place(binding)
+
+    def reveal(self, row: Row) -> None:
+        """Bring a row into view."""
+        layout = self.body.layout()
+        if layout is not None:
+            layout.activate()
+        self.ensureWidgetVisible(row.place, 0, 3 * FIELD_HEIGHT)
 
     def add_widget(self, widget: QWidget) -> None:
         """Something that is not a row, over the whole width."""
@@ -114,6 +153,7 @@ class FormPage(QScrollArea):
         for binding in self._bindings:
             binding.row.show_value(binding.read())
             binding.row.refresh_note()
+        self._fit()
 
     def rows(self) -> list[Row]:
         """The rows, from top to bottom."""
@@ -125,5 +165,6 @@ class FormPage(QScrollArea):
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
+        if is_appearance_event(event) and hasattr(self, "_bindings"):
+            self._fit()
             self.viewport().update()

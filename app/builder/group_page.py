@@ -1,6 +1,8 @@
-"""The page of one group's settings."""
+"""The page of groups: one, or what several have in common."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QWidget
@@ -9,23 +11,25 @@ from app import field_text
 from app.builder import words
 from app.builder.choices import isolation_choices
 from app.builder.form_page import FormPage
-from app.builder.merge_rules import MergeRules
+from app.builder.merge_rules import Elsewhere, MergeRules
+from app.builder.payload_words import known_words
 from app.document import WorkflowDocument
-from app.form_rows import CheckRow, Choice, ChoiceRow, Row, TextRow
+from app.form_rows import VARIOUS, CheckRow, Choice, ChoiceRow, Row, TextRow
 from app.outline import GroupNode
 from core.config import FanOutGroup
-from core.settings_keys import Origin
 from core.state import MergeRule
 
 
 class GroupPage(FormPage):
-    """The settings of one group; an empty field means that the workflow's value holds."""
+    """The settings of groups; an empty field means that the workflow's value holds."""
 
     def __init__(self, document: WorkflowDocument, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._document = document
-        self._group_id: int | None = None
-        mode = ChoiceRow(
+        self._group_ids: tuple[int, ...] = ()
+        self._inheriting: list[tuple[ChoiceRow, Callable[[], list[Choice]]]] = []
+        """Rows whose first choice says what holds without one, and their choices at present."""
+        self._mode = ChoiceRow(
             self.tr("Mode"),
             self.body,
             [
@@ -33,22 +37,24 @@ class GroupPage(FormPage):
                 Choice(f"{words.PARALLEL_SIGN} " + self.tr("Parallel"), "parallel"),
             ],
         )
-        mode.explain(self._mode_note)
-        self._mode = mode
-        self.add(mode, lambda: self._value("mode"), self._set_mode)
-        at_once = self._row(
-            TextRow(
-                self.tr("At once"), self.body, field_text.parse_count, field_text.write_plain, steps=True
-            ),
-            "max_parallel",
+        self._mode.explain(self._mode_note)
+        self._mode.setObjectName("mode")
+        self.add(self._mode, lambda: self._value("mode"), self._set_mode)
+        at_once = TextRow(
+            self.tr("At once"), self.body, field_text.parse_count, field_text.write_plain, steps=True
         )
-        at_once.explain(lambda: self._inherited("max_parallel"))
-        if isinstance(at_once, TextRow):
-            at_once.placeholder(lambda: str(self._document.settings_in_force.parallel_cap))
-        on_error = ChoiceRow(self.tr("When one fails"), self.body, [])
-        on_error.explain(self._on_error_note)
-        self._on_error = on_error
-        self._row(on_error, "on_parallel_error")
+        at_once.placeholder(lambda: str(self._document.settings_in_force.parallel_cap))
+        at_once.explain(lambda: self._inherited("max_parallel", "max_parallel_agents"))
+        self._row(at_once, "max_parallel")
+        self._choice(
+            self.tr("When one fails"),
+            "on_parallel_error",
+            [
+                Choice(self.tr("Stop the others"), "abort"),
+                Choice(self.tr("Let the others finish"), "continue"),
+            ],
+            lambda: self.tr("finished results are kept either way"),
+        )
         timeout = TextRow(
             self.tr("Group timeout"), self.body, field_text.parse_duration, field_text.write_duration
         )
@@ -56,149 +62,176 @@ class GroupPage(FormPage):
             lambda: self.tr("for all agents of the group together")
         )
         self._row(timeout, "timeout")
-        name = TextRow(self.tr("Name"), self.body, field_text.parse_text, field_text.write_plain)
-        name.placeholder(lambda: self.tr("none")).explain(lambda: self.tr("shown on the card and in the log"))
-        self._row(name, "name")
-        isolation = ChoiceRow(
+        self._name = TextRow(self.tr("Name"), self.body, field_text.parse_text, field_text.write_plain)
+        self._name.placeholder(lambda: self.tr("none"))
+        self._name.explain(lambda: self.tr("shown on the card and in the log"))
+        self._row(self._name, "name")
+        self._choice(
             self.tr("Work folder"),
-            self.body,
-            [Choice(self.tr("As the workflow says"), None), *isolation_choices()],
+            "isolation",
+            isolation_choices(),
+            lambda: self._inherited("isolation", "isolation"),
         )
-        isolation.explain(lambda: self._inherited("isolation"))
-        self._row(isolation, "isolation")
-        complete = ChoiceRow(
-            self.tr("Complete when"),
-            self.body,
-            [
-                Choice(self.tr("As the workflow says"), None),
-                Choice(self.tr("The last listed says so"), MergeRule.LAST),
-                Choice(self.tr("All agree"), MergeRule.ALL),
-                Choice(self.tr("Any says so"), MergeRule.ANY),
-            ],
-        )
+        complete = ChoiceRow(self.tr("Complete when"), self.body, [])
         complete.explain(self._complete_note)
-        self.add(complete, self._complete_rule, self._set_complete_rule)
-        enabled = CheckRow(self.tr("Enabled"), self.body, self.tr("this step is part of a run"))
-        self._row(enabled, "enabled")
-        self.section(self.tr("When two agents write the same"))
-        self.merge_rules = MergeRules(self.body)
+        self._inheriting.append((complete, self._complete_choices))
+        self.add(complete, lambda: self._common(_complete_rule), self._set_complete_rule)
+        self._row(CheckRow(self.tr("Enabled"), self.body, self.tr("this step is part of a run")), "enabled")
+        self._rules_title = self.section(self.tr("When two agents write the same"))
+        self.merge_rules = MergeRules(lambda: known_words(document), self.body)
         self.merge_rules.changed_to.connect(self._set_merge)
         self.add_widget(self.merge_rules)
 
-    def show_group(self, group_id: int) -> None:
-        """Show this group's settings."""
-        self._group_id = group_id
+    def show_groups(self, group_ids: Sequence[int]) -> None:
+        """Show what these groups have in common; an edit is for all of them."""
+        self._group_ids = tuple(group_ids)
         self.refresh()
 
-    def _group(self) -> GroupNode | None:
-        found = self._document.outline.find_group(self._group_id) if self._group_id is not None else None
-        return found[2] if found else None
+    # --- what the groups have --------------------------------------------------------------------------
+
+    def _groups(self) -> list[GroupNode]:
+        chosen = set(self._group_ids)
+        return [group for _, _, group in self._document.outline.all_groups() if group.id in chosen]
+
+    def _common(self, read: Callable[[GroupNode], object]) -> object:
+        values = [read(group) for group in self._groups()]
+        if not values:
+            return None
+        return values[0] if all(value == values[0] for value in values) else VARIOUS
 
     def _value(self, key: str) -> object:
-        group = self._group()
-        return getattr(group.settings, key, None) if group else None
+        return self._common(lambda group: getattr(group.settings, key, None))
 
-    def _row(self, row: Row, key: str) -> Row:
+    def _row(self, row: Row, key: str) -> None:
         label = row.label.text().lower()
-
-        def write(value: object) -> None:
-            if self._group_id is not None:
-                self._document.update_group(self._group_id, label, **{key: value})
-
         row.setObjectName(key)
         row.finished.connect(self._document.end_merging)
-        self.add(row, lambda: self._value(key), write)
-        return row
+        self.add(
+            row,
+            lambda: self._value(key),
+            lambda value: self._document.update_groups(self._group_ids, label, **{key: value}),
+        )
+
+    def _choice(self, label: str, key: str, choices: list[Choice], note: Callable[[], str]) -> None:
+        """A choice whose first entry says what holds without one, and where that comes from."""
+        row = ChoiceRow(label, self.body, [])
+        row.explain(note)
+        named = {choice.value: choice.label for choice in choices}
+
+        def inherited() -> Choice:
+            setting = self._document.in_force(key)
+            text = named.get(setting.value, str(setting.value))
+            return Choice(self.tr("{0} ({1})").format(text, words.place_in_short(setting)), None)
+
+        self._inheriting.append((row, lambda: [inherited(), *choices]))
+        self._row(row, key)
 
     def _set_mode(self, value: object) -> None:
-        if self._group_id is not None and value in ("sequential", "parallel"):
-            self._document.set_mode([self._group_id], "parallel" if value == "parallel" else "sequential")
+        self._document.set_mode(self._group_ids, "parallel" if value == "parallel" else "sequential")
 
-    def _inherited(self, key: str) -> str:
-        if self._value(key) is not None:
-            return self.tr("for this group only")
-        of_workflow = "max_parallel_agents" if key == "max_parallel" else key
+    # --- notes -----------------------------------------------------------------------------------------
+
+    def _inherited(self, key: str, of_workflow: str) -> str:
+        value = self._value(key)
+        if value is VARIOUS:
+            return self.tr("not the same for all of them")
+        if value is not None:
+            return (
+                self.tr("for this group only") if len(self._group_ids) == 1 else self.tr("for these groups")
+            )
         return words.inherited_from(self._document.in_force(of_workflow))
 
     def _mode_note(self) -> str:
-        group = self._group()
-        if group is None:
-            return ""
-        if group.is_fan_out:
+        groups = self._groups()
+        if any(group.is_fan_out for group in groups):
             return self.tr("fan-out: kept as it is, cannot run yet")
+        mode = self._value("mode")
+        if mode is VARIOUS:
+            return self.tr("not the same for all of them")
         return (
             self.tr("all get the same state and work at the same time")
-            if group.is_parallel
+            if mode == "parallel"
             else self.tr("each gets the state that the one before it left")
         )
 
-    def _on_error_note(self) -> str:
-        if self._value("on_parallel_error") is not None:
-            return self.tr("finished results are kept either way")
-        setting = self._document.in_force("on_parallel_error")
-        place = self.tr("from the workflow")
-        if setting.origin is not Origin.WORKFLOW:
-            place = words.where_from(setting)
-        if setting.value == "abort":
-            return self.tr("{0}: stop the others; finished results are kept").format(place)
-        return self.tr("{0}: let the others finish").format(place)
-
-    def _complete_rule(self) -> object:
-        group = self._group()
-        return (group.settings.merge or {}).get("is_complete") if group else None
+    def _complete_choices(self) -> list[Choice]:
+        named = {
+            MergeRule.LAST: self.tr("The last listed says so"),
+            MergeRule.ALL: self.tr("All agree"),
+            MergeRule.ANY: self.tr("Any says so"),
+        }
+        own = self._document.settings.merge.get("is_complete")
+        other = self._document.rules_elsewhere().get("is_complete")
+        rule, place = own or MergeRule.LAST, self.tr("workflow") if own else words.tr("usual")
+        if other is not None:
+            rule, place = MergeRule(str(other.value)), words.where_from(other)
+        held = self.tr("{0} ({1})").format(named.get(rule, rule.value), place)
+        return [Choice(held, None), *(Choice(label, value) for value, label in named.items())]
 
     def _set_complete_rule(self, value: object) -> None:
-        group = self._group()
-        if group is None:
-            return
-        rules = dict(group.settings.merge or {})
-        rules.pop("is_complete", None)
-        if isinstance(value, MergeRule):
-            rules["is_complete"] = value
-        self._document.update_group(group.id, self.tr("complete when"), merge=rules or None)
-        self._document.end_merging()
+        rule = value if isinstance(value, MergeRule) else None
+        self._document.set_group_rule(self._group_ids, self.tr("complete when"), "is_complete", rule)
 
     def _complete_note(self) -> str:
-        group, library = self._group(), self._document.library
-        if group is None or library is None:
+        library = self._document.library
+        if library is None:
             return ""
         able = []
-        for node in group.agents:
-            definition = library.get(node.entry.agent)
-            if definition is not None and definition.may_complete and definition.name not in able:
-                able.append(definition.name)
+        for group in self._groups():
+            for node in group.agents:
+                definition = library.get(node.entry.agent)
+                if definition is not None and definition.may_complete and definition.name not in able:
+                    able.append(definition.name)
         if not able:
             return self.tr("no agent here may complete the loop")
         if len(able) == 1:
             return self.tr("{0} is the only one that may").format(able[0])
         return self.tr("{0} may").format(words.names_in_short(able))
 
+    # --- merge rules -----------------------------------------------------------------------------------
+
     @Slot(object)
     def _set_merge(self, rules: object) -> None:
-        group = self._group()
-        if group is not None:
-            self._document.update_group(group.id, self.tr("merge rules"), merge=rules or None)
+        if len(self._group_ids) == 1:
+            self._document.update_groups(self._group_ids, self.tr("merge rules"), merge=rules or None)
             self._document.end_merging()
 
+    def _inherited_rules(self, own: dict[str, MergeRule]) -> Elsewhere:
+        """The rules that hold for the group, too: the workflow's, and those of other places."""
+        rules = {
+            path: (rule, self.tr("from the workflow")) for path, rule in self._document.settings.merge.items()
+        }
+        for path, setting in self._document.rules_elsewhere().items():
+            rules[path] = (MergeRule(str(setting.value)), words.inherited_from(setting))
+        return {path: rule for path, rule in rules.items() if path not in own}
+
     def refresh(self) -> None:
-        group = self._group()
-        if group is None:
+        groups = self._groups()
+        if not groups:
             return
-        self._on_error.set_choices(
-            [
-                Choice(self.tr("As the workflow says"), None),
-                Choice(self.tr("Stop the others"), "abort"),
-                Choice(self.tr("Let the others finish"), "continue"),
-            ]
-        )
-        self._mode.control.setEnabled(not group.is_fan_out)
-        if isinstance(group.settings, FanOutGroup):
+        for row, choices in self._inheriting:
+            row.set_choices(choices())
+        fan_out = any(group.is_fan_out for group in groups)
+        self._mode.control.setEnabled(not fan_out)
+        self._name.control.setEnabled(len(groups) == 1)
+        if isinstance(groups[0].settings, FanOutGroup):
             self.head.setText(
                 self.tr(
                     "A fan-out group gives one agent many tasks. It is kept as it is in the file, "
                     "but cannot run yet."
                 )
             )
-        self.head.setVisible(group.is_fan_out)
-        self.merge_rules.show_rules(group.settings.merge or {})
+        elif len(groups) > 1:
+            self.head.setText(
+                self.tr("What is changed here is changed for all {0} groups.").format(len(groups))
+            )
+        self.head.setVisible(fan_out or len(groups) > 1)
+        for widget in (self._rules_title, self.merge_rules):
+            widget.setVisible(len(groups) == 1)
+        own = dict(groups[0].settings.merge or {})
+        self.merge_rules.show_rules(own, self._inherited_rules(own))
         super().refresh()
+
+
+def _complete_rule(group: GroupNode) -> MergeRule | None:
+    return (group.settings.merge or {}).get("is_complete")

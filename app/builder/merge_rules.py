@@ -2,48 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import (
-    QGridLayout,
-    QHBoxLayout,
-    QLabel,
-    QPushButton,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
-from app.builder.form_page import FIELD_WIDTH, NARROW_LABEL_WIDTH
+from app.builder.payload_words import Keys, of_path
+from app.completion import FieldCompletion, Suggestions
 from app.fields import FIELD_HEIGHT, OutlinedField
 from app.form_rows import Choice, ChoiceRow
-from app.plain_text import plain_tool_tip
-from app.theme import icon, mono_font
+from app.labels import ElidedLabel, QuietLabel
+from app.theme import TextSize, font, icon, mono_font
 from core.state import MergeRule
+
+Elsewhere = Mapping[str, tuple[MergeRule, str]]
+"""By path: the rule of another place, and that place in words."""
 
 
 class MergeRules(QWidget):
     """Which rule holds for which path of the state.
 
-    Signals: `changed_to(dict)` with all rules, path to MergeRule, after an edit.
+    Signals: `changed_to(dict)` with all own rules, path to MergeRule, after an edit.
     """
 
     changed_to = Signal(object)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, known: Callable[[], Mapping[Keys, str]], parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._rules: dict[str, MergeRule] | None = None
+        self._known = known
+        self._rules: dict[str, MergeRule] = {}
+        self._elsewhere: Elsewhere = {}
         self._rows = QWidget(self)
         self._grid = QGridLayout(self._rows)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(12)
-        self._grid.setVerticalSpacing(12)
-        self._grid.setColumnMinimumWidth(0, NARROW_LABEL_WIDTH)
+        self._grid.setVerticalSpacing(8)
         self._grid.setColumnStretch(3, 1)
         self._none = QLabel(
-            self.tr("The last listed agent wins; objects are merged. Name a path to have it otherwise.")
+            self.tr("The last listed agent wins; objects are merged. Name a path to have it otherwise."), self
         )
         self._none.setWordWrap(True)
         self._none.setForegroundRole(QPalette.ColorRole.PlaceholderText)
@@ -51,15 +48,17 @@ class MergeRules(QWidget):
         self.path_field.setPlaceholderText("payload.findings")
         self.path_field.setFont(mono_font())
         self.path_field.setAccessibleName(self.tr("Path of the state"))
-        self.path_field.setFixedWidth(FIELD_WIDTH)
+        self.path_field.setAccessibleDescription(self.tr("Ctrl+Space shows the paths that are known."))
         self.path_field.setMinimumHeight(FIELD_HEIGHT)
+        self.path_field.setMaximumWidth(360)
+        self.completion = FieldCompletion(self.path_field, self._suggest)
         self.add_button = QPushButton(icon("plus"), self.tr("Add a rule"), self)
         self.add_button.setMinimumHeight(FIELD_HEIGHT)
         self.add_button.setEnabled(False)
         adding = QHBoxLayout()
         adding.setSpacing(12)
         adding.setContentsMargins(0, 0, 0, 0)
-        adding.addWidget(self.path_field)
+        adding.addWidget(self.path_field, 2)
         adding.addWidget(self.add_button)
         adding.addStretch(1)
         layout = QVBoxLayout(self)
@@ -68,29 +67,46 @@ class MergeRules(QWidget):
         layout.addWidget(self._none)
         layout.addWidget(self._rows)
         layout.addLayout(adding)
+        self._rows.hide()
         self.path_field.textChanged.connect(self._offer)
         self.path_field.returnPressed.connect(self._add)
         self.add_button.clicked.connect(self._add)
 
-    def show_rules(self, rules: Mapping[str, MergeRule]) -> None:
-        """Show these rules without telling that they were edited."""
-        if dict(rules) == self._rules:
+    def show_rules(self, rules: Mapping[str, MergeRule], elsewhere: Elsewhere | None = None) -> None:
+        """Show these rules without telling that they were edited. `elsewhere`: rules that hold, too, and that
+        other places give."""
+        others = dict(elsewhere or {})
+        if dict(rules) == self._rules and others == self._elsewhere:
             return
-        self._rules = dict(rules)
+        self._rules, self._elsewhere = dict(rules), others
         while (item := self._grid.takeAt(0)) is not None:
             widget = item.widget()
             if widget is not None:
                 widget.hide()
                 widget.deleteLater()
-        for at, (path, rule) in enumerate(self._rules.items()):
-            self._add_row(at, path, rule)
-        self._rows.setVisible(bool(self._rules))
+        for path, rule in self._rules.items():
+            self._add_row(path, rule)
+        for path, (rule, place) in others.items():
+            self._add_other(path, rule, place)
+        self._rows.setVisible(bool(self._rows.findChildren(QWidget)) and bool(self._rules or others))
+        self._offer(self.path_field.text())
 
-    def _add_row(self, at: int, path: str, rule: MergeRule) -> None:
+    @property
+    def elsewhere(self) -> Elsewhere:
+        """The rules of other places that are shown."""
+        return self._elsewhere
+
+    def _path_label(self, path: str) -> ElidedLabel:
+        label = ElidedLabel(parent=self._rows)
+        label.setFont(mono_font())
+        label.set_text(path)
+        return label
+
+    def _add_row(self, path: str, rule: MergeRule) -> None:
+        at = self._grid.rowCount()
         row = ChoiceRow(path, self._rows, [Choice(self._in_words(each), each) for each in MergeRule])
-        row.box.setFixedWidth(FIELD_WIDTH)
-        row.label.setFont(mono_font())
-        row.label.setToolTip(plain_tool_tip(path))
+        row.label.hide()
+        row.note.hide()
         row.show_value(rule)
         row.edited.connect(lambda value: self._change(path, value))
         remove = QToolButton(self._rows)
@@ -99,10 +115,20 @@ class MergeRules(QWidget):
         remove.setToolTip(self.tr("Remove this rule"))
         remove.setAccessibleName(self.tr("Remove the rule of {0}").format(path))
         remove.clicked.connect(lambda: self._change(path, None))
-        self._grid.addWidget(row.label, at, 0, Qt.AlignmentFlag.AlignVCenter)
+        self._grid.addWidget(self._path_label(path), at, 0, Qt.AlignmentFlag.AlignVCenter)
         self._grid.addWidget(row.box, at, 1)
         self._grid.addWidget(remove, at, 2)
-        row.note.hide()
+
+    def _add_other(self, path: str, rule: MergeRule, place: str) -> None:
+        at = self._grid.rowCount()
+        words = QuietLabel(self._in_words(rule), self._rows)
+        words.setWordWrap(True)
+        where = QuietLabel(place, self._rows)
+        where.setFont(font(TextSize.SMALL))
+        where.setWordWrap(True)
+        self._grid.addWidget(self._path_label(path), at, 0, Qt.AlignmentFlag.AlignVCenter)
+        self._grid.addWidget(words, at, 1)
+        self._grid.addWidget(where, at, 2, 1, 2)
 
     def _in_words(self, rule: MergeRule) -> str:
         return {
@@ -119,20 +145,24 @@ class MergeRules(QWidget):
         }[rule]
 
     def _change(self, path: str, rule: object) -> None:
-        rules = dict(self._rules or {})
+        rules = dict(self._rules)
         if isinstance(rule, MergeRule):
             rules[path] = rule
         else:
             rules.pop(path, None)
         self.changed_to.emit(rules)
 
+    def _suggest(self, text: str, caret: int, asked: bool) -> Suggestions:
+        del caret
+        return of_path(self._known(), self._rules, text, asked)
+
     @Slot(str)
     def _offer(self, text: str) -> None:
-        self.add_button.setEnabled(bool(text.strip()) and text.strip() not in (self._rules or {}))
+        self.add_button.setEnabled(bool(text.strip()) and text.strip() not in self._rules)
 
     @Slot()
     def _add(self) -> None:
         path = self.path_field.text().strip()
         if self.add_button.isEnabled():
             self.path_field.clear()
-            self._change(path, MergeRule.APPEND)
+            self._change(path, MergeRule.ALL if path == "is_complete" else MergeRule.APPEND)

@@ -6,43 +6,45 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedWidget, QTabBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from app.builder import words
 from app.builder.agent_page import AgentPage
 from app.builder.form_page import FormPage
 from app.builder.group_page import GroupPage
 from app.builder.workflow_page import WorkflowPage
-from app.document import WorkflowDocument
+from app.document import EditPlace, WorkflowDocument
+from app.tab_bar import FlatTabBar
 from app.theme import icon
 
-SELECTION, WORKFLOW = 0, 1
+SELECTION, WORKFLOW, LAST_RUN = 0, 1, 2
 
 
 class SettingsPanel(QWidget):
-    """Two tabs: the selected group or agent, and the workflow. Every edit is a command of the document.
+    """Tabs: what is selected, the workflow, and a way to the last run. An edit is a command of the document.
 
-    Signals: `agent_open_requested(str)` with an agent's name.
+    Signals: `agent_open_requested(str)` with an agent's name; `last_run_requested()`.
     """
 
     agent_open_requested = Signal(str)
+    last_run_requested = Signal()
 
     def __init__(self, document: WorkflowDocument, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._document = document
-        self._node_id: int | None = None
+        self._node_ids: tuple[int, ...] = ()
         self.workflow_page = WorkflowPage(document, self)
         self.group_page = GroupPage(document, self)
         self.agent_page = AgentPage(document, self)
         self.edit_agent_button = QPushButton(icon("external-link"), self.tr("Edit agent…"), self)
         self.agent_page.add_widget(_left(self.edit_agent_button))
-        self.tabs = QTabBar(self)
-        self.tabs.setDocumentMode(True)
-        self.tabs.setExpanding(False)
-        self.tabs.setDrawBase(False)
+        self.tabs = FlatTabBar(self)
+        self.tabs.set_page_color("surface")
         self.tabs.setAccessibleName(self.tr("Settings"))
         self.tabs.addTab("")
         self.tabs.addTab(self.tr("Workflow"))
+        self.tabs.addTab(self.tr("Last run"))
+        self.tabs.setTabVisible(LAST_RUN, False)
         self._pages = QStackedWidget(self)
         for page in (self.workflow_page, self.group_page, self.agent_page):
             self._pages.addWidget(page)
@@ -51,13 +53,13 @@ class SettingsPanel(QWidget):
         layout.setSpacing(0)
         tab_row = QHBoxLayout()
         tab_row.setContentsMargins(8, 0, 8, 0)
-        tab_row.addWidget(self.tabs)
-        tab_row.addStretch(1)
+        tab_row.addWidget(self.tabs, 1)
         layout.addLayout(tab_row)
         layout.addWidget(self._pages, 1)
         self.setBackgroundRole(QPalette.ColorRole.Window)
         self.tabs.currentChanged.connect(self._show_page)
         self.edit_agent_button.clicked.connect(self._open_agent)
+        document.stepped.connect(self._show_step)
         document.changed.connect(self._refresh)
         document.problems_changed.connect(self._refresh)
         document.in_force_changed.connect(self._refresh)
@@ -68,18 +70,21 @@ class SettingsPanel(QWidget):
 
     @Slot(object)
     def show_selection(self, node_ids: Sequence[int]) -> None:
-        """Follow the selection of the workflow: one node has a page of its own."""
-        node_id = node_ids[0] if len(node_ids) == 1 else None
+        """Follow the selection of the workflow: what several agents or groups have in common is one page."""
         outline = self._document.outline
-        if node_id is not None and outline.group_of(node_id) is None:
-            node_id = None
-        changed = node_id != self._node_id
-        self._node_id = node_id
-        self.tabs.setTabVisible(SELECTION, node_id is not None)
+        there = tuple(node_id for node_id in node_ids if outline.group_of(node_id) is not None)
+        changed = there != self._node_ids
+        self._node_ids = there
+        self.tabs.setTabVisible(SELECTION, bool(there))
         if changed:
-            self.tabs.setCurrentIndex(WORKFLOW if node_id is None else SELECTION)
+            self.tabs.setCurrentIndex(SELECTION if there else WORKFLOW)
         self._refresh()
         self._show_page()
+
+    @Slot()
+    def offer_last_run(self) -> None:
+        """There is a run to look at: a tab leads to it."""
+        self.tabs.setTabVisible(LAST_RUN, True)
 
     def show_workflow(self) -> None:
         """Turn to the workflow's own settings."""
@@ -109,31 +114,83 @@ class SettingsPanel(QWidget):
         for page in (self.workflow_page, self.group_page, self.agent_page):
             page.body.setEnabled(not locked)
 
+    @property
+    def _groups(self) -> tuple[int, ...]:
+        """The selection, where it is nothing but groups."""
+        outline = self._document.outline
+        groups = tuple(node_id for node_id in self._node_ids if outline.find_group(node_id) is not None)
+        return groups if len(groups) == len(self._node_ids) else ()
+
+    @property
+    def _agents(self) -> tuple[int, ...]:
+        """The selected agents, with those of selected groups."""
+        return tuple(
+            node.id
+            for _, group, node in self._document.outline.all_agents()
+            if node.id in self._node_ids or group.id in self._node_ids
+        )
+
     @Slot()
     def _show_page(self) -> None:
-        if self.tabs.currentIndex() == WORKFLOW or self._node_id is None:
+        at = self.tabs.currentIndex()
+        if at == LAST_RUN:
+            self.tabs.setCurrentIndex(SELECTION if self._node_ids else WORKFLOW)
+            self.last_run_requested.emit()
+        elif at == WORKFLOW or not self._node_ids:
             self._pages.setCurrentWidget(self.workflow_page)
-        elif self._document.outline.find_group(self._node_id) is not None:
-            self._pages.setCurrentWidget(self.group_page)
         else:
-            self._pages.setCurrentWidget(self.agent_page)
+            self._pages.setCurrentWidget(self.group_page if self._groups else self.agent_page)
+
+    @Slot(object)
+    def _show_step(self, place: EditPlace) -> None:
+        """After undo and redo: turn to the setting that changed."""
+        if not place.fields:
+            return
+        inside = self._has_focus()
+        if place.nodes:
+            self.show_selection(place.nodes)
+            self.tabs.setCurrentIndex(SELECTION if self._node_ids else WORKFLOW)
+        else:
+            self.show_workflow()
+        page = self._pages.currentWidget()
+        if isinstance(page, FormPage):
+            row = next((row for row in page.rows() if row.objectName() in place.fields), None)
+            if "merge" in place.fields and page is not self.agent_page:
+                rules = self.workflow_page if page is self.workflow_page else self.group_page
+                page.ensureWidgetVisible(rules.merge_rules)
+            elif row is not None:
+                page.reveal(row)
+                # A key of the workflow's rows goes on to be theirs.
+                if inside or not place.nodes:
+                    row.take_focus()
+
+    def _has_focus(self) -> bool:
+        focused = QApplication.focusWidget()
+        return focused is not None and self.isAncestorOf(focused)
 
     @Slot()
     def _refresh(self) -> None:
         self.workflow_page.refresh()
-        if self._node_id is None:
+        outline = self._document.outline
+        there = tuple(node_id for node_id in self._node_ids if outline.group_of(node_id) is not None)
+        if there != self._node_ids:
+            self.show_selection(there)
             return
-        agent = self._document.outline.find_agent(self._node_id)
-        group = self._document.outline.find_group(self._node_id)
-        if agent is not None:
-            place, around, _ = agent
-            self.tabs.setTabText(SELECTION, words.agent_label(around, place.entry).replace("&", "&&"))
-            self.agent_page.show_agent(self._node_id)
-        elif group is not None:
-            self.tabs.setTabText(SELECTION, self._group_title(self._node_id).replace("&", "&&"))
-            self.group_page.show_group(self._node_id)
+        if not there:
+            return
+        groups, agents = self._groups, self._agents
+        self.edit_agent_button.setVisible(len(self._node_ids) == 1 and not groups)
+        if groups:
+            self.group_page.show_groups(groups)
+            many = self.tr("{0} groups").format(len(groups))
+            title = self._group_title(groups[0]) if len(groups) == 1 else many
         else:
-            self.show_selection([])
+            self.agent_page.show_agents(agents)
+            found = outline.find_agent(agents[0]) if len(agents) == 1 else None
+            title = self.tr("{0} agents").format(len(agents))
+            if found is not None:
+                title = words.agent_label(found[1], found[0].entry)
+        self.tabs.setTabText(SELECTION, title.replace("&", "&&"))
 
     def _group_title(self, node_id: int) -> str:
         found = self._document.outline.find_group(node_id)
@@ -148,9 +205,10 @@ class SettingsPanel(QWidget):
 
     @Slot()
     def _open_agent(self) -> None:
-        found = self._document.outline.find_agent(self._node_id) if self._node_id is not None else None
-        if found is not None:
-            self.agent_open_requested.emit(found[2].entry.agent)
+        for node_id in self._agents[:1]:
+            found = self._document.outline.find_agent(node_id)
+            if found is not None:
+                self.agent_open_requested.emit(found[2].entry.agent)
 
 
 def _left(button: QPushButton) -> QWidget:

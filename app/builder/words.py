@@ -78,6 +78,11 @@ def where_from(setting: Setting) -> str:
     return Path(setting.source).name if setting.origin is Origin.PROJECT else setting.source
 
 
+def place_in_short(setting: Setting) -> str:
+    """The place that a setting comes from, also where it is the workflow."""
+    return tr("workflow") if setting.origin is Origin.WORKFLOW else where_from(setting)
+
+
 def inherited_from(setting: Setting) -> str:
     """Whose value holds for a group or an agent that has none of its own."""
     if setting.origin is Origin.WORKFLOW:

@@ -9,14 +9,18 @@ from PySide6.QtWidgets import QWidget
 
 from app import field_text
 from app.builder import words
-from app.builder.choices import backend_choices, isolation_choices
+from app.builder.choices import backend_choices, isolation_choices, known_models
+from app.builder.folder_row import FolderRow
 from app.builder.form_page import FormPage
 from app.builder.merge_rules import MergeRules
+from app.builder.payload_words import known_words, of_condition, of_list
+from app.completion import FieldCompletion, Suggestions
 from app.document import WorkflowDocument
 from app.form_rows import CheckRow, Choice, ChoiceRow, Row, TextRow
 from core.condition import NAMES, ConditionError, compile_condition, condition_in_words
 from core.config import Workflow
 from core.settings_keys import Origin, is_content
+from core.state import MergeRule
 
 
 class WorkflowPage(FormPage):
@@ -33,7 +37,7 @@ class WorkflowPage(FormPage):
         self._add_opencode()
         self.section(self.tr("When two agents write the same"))
         # Last, so that Tab comes to it last.
-        self.merge_rules = MergeRules(self.body)
+        self.merge_rules = MergeRules(lambda: known_words(document), self.body)
         self.merge_rules.changed_to.connect(self._set_merge)
         self.add_widget(self.merge_rules)
         self.refresh()
@@ -54,15 +58,32 @@ class WorkflowPage(FormPage):
         wide: bool = False,
     ) -> TextRow:
         if not is_content(key):
-            row = TextRow(label, self.body, _or_nothing(parse), write, steps=steps, mono=mono)
-            row.placeholder(lambda: self._held(key, write, hint)).explain(
-                lambda: self._note(key, write, note)
-            )
-        else:
-            row = TextRow(label, self.body, parse, write, steps=steps, mono=mono)
-            row.placeholder(lambda: hint).explain(note)
-        self._bind(row, key, wide=wide)
+            parse = _or_nothing(parse)
+        row = TextRow(label, self.body, parse, write, steps=steps, mono=mono)
+        self._bind_text(row, key, write, lambda: hint, note, wide=wide)
         return row
+
+    def _folder(self, label: str, key: str, hint: Callable[[], str], note: Callable[[], str]) -> None:
+        """A folder, relative to the one that the file stands in where it is below that."""
+        row = FolderRow(label, self.body, lambda: self._document.default_workdir)
+        self._bind_text(row, key, field_text.write_plain, hint, note)
+
+    def _bind_text(
+        self,
+        row: TextRow,
+        key: str,
+        write: Callable[[object], str],
+        hint: Callable[[], str],
+        note: Callable[[], str],
+        *,
+        wide: bool = False,
+    ) -> None:
+        if is_content(key):
+            row.placeholder(hint).explain(note)
+        else:
+            row.placeholder(lambda: self._held(key, write, hint()))
+            row.explain(lambda: self._note(key, write, note))
+        self._bind(row, key, wide=wide)
 
     def _choice(self, label: str, key: str, choices: list[Choice], note: Callable[[], str] = str) -> None:
         named = {str(choice.value): choice.label for choice in choices}
@@ -110,6 +131,7 @@ class WorkflowPage(FormPage):
             note=self._condition_note,
         )
         self.condition.edited.connect(self._check_condition)
+        self.completion = FieldCompletion(self.condition.field, self._suggest)
         self._finalize = CheckRow(self.tr("Finalization"), self.body, "")
         self.add(
             self._finalize,
@@ -119,6 +141,7 @@ class WorkflowPage(FormPage):
             ),
         )
         self._finalize.finished.connect(self._document.end_merging)
+        self._finalize.setObjectName("finalize_on_abort")
 
     def _add_turns(self) -> None:
         self.section(self.tr("Agents at work"))
@@ -198,21 +221,32 @@ class WorkflowPage(FormPage):
 
     def _add_places(self) -> None:
         self.section(self.tr("Where"))
-        row = self._text(
-            self.tr("Work folder"), "workdir",
-            note=lambda: self.tr("where agents read and write files"),
-        )  # fmt: skip
-        row.placeholder(
-            lambda: self._held("workdir", field_text.write_plain, str(self._document.default_workdir))
+        self._folder(
+            self.tr("Work folder"),
+            "workdir",
+            lambda: str(self._document.default_workdir),
+            lambda: self.tr("where agents read and write files"),
         )
         self._choice(self.tr("Each agent works in"), "isolation", isolation_choices())
+        self._folder(
+            self.tr("Log folder"),
+            "log_dir",
+            lambda: ".openloop",
+            lambda: self.tr("in the work folder, where nothing else is said"),
+        )
+        self._folder(
+            self.tr("Agents folder"),
+            "agents_dir",
+            lambda: self.tr("agents, beside the file"),
+            lambda: self.tr("where this workflow’s agents are found"),
+        )
         self._text(
-            self.tr("Log folder"), "log_dir", hint=".openloop",
-            note=lambda: self.tr("in the work folder, where nothing else is said"),
+            self.tr("Prepare with"), "init_script", hint=self.tr("nothing"), mono=True,
+            note=lambda: self.tr("a command, run once in the work folder before the first agent"),
         )  # fmt: skip
         self._text(
-            self.tr("Agents folder"), "agents_dir", hint=self.tr("agents, beside the file"),
-            note=lambda: self.tr("where this workflow’s agents are found"),
+            self.tr("Prompt, at most"), "max_prompt_bytes", field_text.parse_count, steps=True,
+            hint=self.tr("no limit"), note=lambda: self.tr("bytes; a larger prompt is not sent"),
         )  # fmt: skip
         self.backend = ChoiceRow(self.tr("Agents run with"), self.body, [])
         self.backend.explain(lambda: self.tr("where an agent does not say otherwise"))
@@ -221,7 +255,8 @@ class WorkflowPage(FormPage):
     def _add_opencode(self) -> None:
         self.section(self.tr("opencode"))
         hint = self.tr("as opencode is set up")
-        self._text(self.tr("Model"), "opencode_defaults.model", hint=hint)
+        model = self._text(self.tr("Model"), "opencode_defaults.model", hint=hint)
+        self.models = FieldCompletion(model.field, self._suggest_model)
         self._text(self.tr("Agent"), "opencode_defaults.agent", hint=hint)
         self._text(self.tr("Variant"), "opencode_defaults.variant", hint=hint)
         self._choice(
@@ -267,7 +302,7 @@ class WorkflowPage(FormPage):
         text = self.tr("also when the loop did not complete")
         if setting.origin not in (Origin.WORKFLOW, Origin.DEFAULT):
             text = self.tr("{0} ({1})").format(text, words.where_from(setting))
-        self._finalize.box.setText(text)
+        self._finalize.box.set_words(text)
         self._finalize.box.setAccessibleName(f"{self._finalize.label.text()}: {text}")
 
     # --- the condition ---------------------------------------------------------------------------------
@@ -283,6 +318,13 @@ class WorkflowPage(FormPage):
         self.condition.show_error(condition_error(str(text)))
         self.condition.refresh_note()
 
+    def _suggest(self, text: str, caret: int, asked: bool) -> Suggestions:
+        return of_condition(known_words(self._document), text, caret, asked)
+
+    def _suggest_model(self, text: str, caret: int, asked: bool) -> Suggestions:
+        del caret
+        return Suggestions(0, len(text), of_list(known_models(self._document), text, asked))
+
     @Slot(object)
     def _set_merge(self, rules: object) -> None:
         self._document.update_settings(self.tr("merge rules"), {"merge": rules})
@@ -292,9 +334,14 @@ class WorkflowPage(FormPage):
         for row, choices in self._choices:
             row.set_choices(choices())
         self._show_finalization()
-        held = self._held("backend", field_text.write_plain, self.tr("opencode (the usual one)"))
-        self.backend.set_choices(backend_choices(self._document, held, self._document.settings.backend))
-        self.merge_rules.show_rules(self._document.settings.merge)
+        held = self._held("backend", field_text.write_plain, self.tr("opencode (usual)"))
+        own = self._document.settings.backend
+        self.backend.set_choices(backend_choices(self._document, held, [own] if own is not None else []))
+        elsewhere = {
+            path: (MergeRule(str(setting.value)), words.inherited_from(setting))
+            for path, setting in self._document.rules_elsewhere().items()
+        }
+        self.merge_rules.show_rules(self._document.settings.merge, elsewhere)
         super().refresh()
         self._check_condition(self._document.settings.end_state_condition)
 

@@ -415,7 +415,9 @@ def test_groups_and_places_name_the_place_that_they_inherit_from(
 ) -> None:
     group = document.outline.loop[0]
     panel.show_selection([group.id])
-    assert panel.group_page.row("When one fails").note.text() == "openloop.json: let the others finish"
+    on_error = panel.group_page.row("When one fails")
+    assert isinstance(on_error, ChoiceRow)
+    assert on_error.box.currentText() == "Let the others finish (openloop.json)"
     assert panel.group_page.row("At once").note.text() == "the usual one"
     document.insert_agents(["proteus"], NewStep("preparation", 0))
     panel.show_selection([document.outline.preparation[0].agents[0].id])
