@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
@@ -18,7 +19,7 @@ from core.workflow_file import parse_workflow
 MOST = 10_000
 """Differences that are told; who has more of them has two different things."""
 _MOST_ALIGNED = 500
-"""Entries of lists that are brought in line with each other; longer ones are compared one by one."""
+"""Entries of lists that are brought in line with each other; of longer ones the order does not count."""
 
 
 class DifferenceKind(StrEnum):
@@ -172,21 +173,7 @@ def _in_objects(
 
 
 def _in_lists(place: _Place | None, one: list[JsonValue], other: list[JsonValue]) -> Iterator[_Pair]:
-    for tag, start, end, start_there, end_there in _aligned(one, other):
-        both = min(end - start, end_there - start_there) if tag != "equal" else 0
-        for step in range(both):
-            yield _Place(start + step, place), None, one[start + step], other[start_there + step]
-        if tag != "equal":
-            for at in range(start + both, end):
-                yield _Place(at, place), DifferenceKind.ONLY_FIRST, one[at], None
-            for at in range(start_there + both, end_there):
-                yield _Place(at, place), DifferenceKind.ONLY_SECOND, None, other[at]
-
-
-def _aligned(
-    one: Sequence[JsonValue], other: Sequence[JsonValue]
-) -> Sequence[tuple[str, int, int, int, int]]:
-    """Which entries belong together: one that was put in at the front does not make all others differ."""
+    """One that was put in at the front does not make all others differ."""
     keys, keys_there = [_key(value) for value in one], [_key(value) for value in other]
     start, most = 0, min(len(keys), len(keys_there))
     while start < most and keys[start] == keys_there[start]:
@@ -194,11 +181,52 @@ def _aligned(
     end = 0
     while end < most - start and keys[-1 - end] == keys_there[-1 - end]:
         end += 1
-    middle, middle_there = keys[start : len(keys) - end], keys_there[start : len(keys_there) - end]
-    if max(len(middle), len(middle_there)) > _MOST_ALIGNED:
-        return [("replace", start, len(keys) - end, start, len(keys_there) - end)]
-    codes = SequenceMatcher(None, middle, middle_there, autojunk=False).get_opcodes()
-    return [(tag, a + start, b + start, c + start, d + start) for tag, a, b, c, d in codes]
+    span, span_there = range(start, len(keys) - end), range(start, len(keys_there) - end)
+    if max(len(span), len(span_there)) > _MOST_ALIGNED:
+        if len(span) == len(span_there):
+            yield from _one_by_one(place, one, other, span, span_there)
+        else:
+            yield from _whatever_order(place, one, other, (keys, span), (keys_there, span_there))
+    else:
+        middle, middle_there = keys[span.start : span.stop], keys_there[span_there.start : span_there.stop]
+        for tag, a, b, c, d in SequenceMatcher(None, middle, middle_there, autojunk=False).get_opcodes():
+            if tag != "equal":
+                parts = range(start + a, start + b), range(start + c, start + d)
+                yield from _one_by_one(place, one, other, *parts)
+
+
+def _one_by_one(
+    place: _Place | None, one: list[JsonValue], other: list[JsonValue], span: range, span_there: range
+) -> Iterator[_Pair]:
+    both = min(len(span), len(span_there))
+    for at, there in zip(span, span_there, strict=False):
+        yield _Place(at, place), None, one[at], other[there]
+    for at in span[both:]:
+        yield _Place(at, place), DifferenceKind.ONLY_FIRST, one[at], None
+    for there in span_there[both:]:
+        yield _Place(there, place), DifferenceKind.ONLY_SECOND, None, other[there]
+
+
+def _whatever_order(
+    place: _Place | None,
+    one: list[JsonValue],
+    other: list[JsonValue],
+    here: tuple[list[Hashable], range],
+    there: tuple[list[Hashable], range],
+) -> Iterator[_Pair]:
+    """Long lists of different length: what stands in one more often than in the other."""
+    for (keys, span), (others, others_span), values, kind in (
+        (here, there, one, DifferenceKind.ONLY_FIRST),
+        (there, here, other, DifferenceKind.ONLY_SECOND),
+    ):
+        left = Counter(others[at] for at in others_span)
+        for at in span:
+            if left[keys[at]] > 0:
+                left[keys[at]] -= 1
+            elif kind is DifferenceKind.ONLY_FIRST:
+                yield _Place(at, place), kind, values[at], None
+            else:
+                yield _Place(at, place), kind, None, values[at]
 
 
 def _key(value: JsonValue) -> Hashable:
