@@ -17,6 +17,7 @@ from app.attention import Attention
 from app.builder.agent_pool import AgentPool
 from app.builder.settings_panel import SettingsPanel
 from app.builder.workflow_view import WorkflowView
+from app.builder_side import BuilderSide
 from app.closing import Closing
 from app.doctor.opening import Doctor
 from app.document import NewStep, WorkflowDocument
@@ -24,6 +25,7 @@ from app.earlier_runs import EarlierRunsSource
 from app.edit_lock import EditLock
 from app.file_actions import FileActions
 from app.file_drop import FileDropWindow
+from app.file_opening import FileOpening
 from app.history import History
 from app.last_run import LastRun
 from app.left_overs import LeftOvers
@@ -110,14 +112,19 @@ class MainWindow(FileDropWindow):
         self.earlier = EarlierRunsSource(document, self.run, self)
         self.closed.connect(self.earlier.close)
         self.doctor = Doctor(document, self)
+        self.file_opening = FileOpening(self.right, self.actions_of_window, self._store, self)
         tray = TrayIcon(self)
         self.attention = Attention(self, self.run, controller, self._store, tray)
         self.in_tray = RunInTray(self, self.run, tray, self.attention.come_to_front, self._quit)
         self.closing = Closing(self, self.files, lambda: controller.running, controller.stop, self.in_tray)
         self.closed.connect(self.doctor.close)
+        self.closed.connect(self.file_opening.close)
         self.status = StatusLine(self)
         self.status.show_backend(backend_text)
         self.run_display = RunDisplay(self, self.run)
+        BuilderSide(
+            document, self.workflow_view, self.settings_panel, self.right, self.run, self.last_run, self.status
+        )
         self._arrange()
         self._connect_parts()
         self._connect_actions()
@@ -162,6 +169,7 @@ class MainWindow(FileDropWindow):
         self.run_notices.message.connect(self.status.say)
         self.watched.run_again_requested.connect(self.start_run)
         self.watched.message.connect(self.status.say)
+        self.file_opening.message.connect(self.status.say)
         self.history.message.connect(self.status.say)
         self.file_dropped.connect(self.files.open)
         document.path_changed.connect(self._show_title)
