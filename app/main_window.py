@@ -123,7 +123,13 @@ class MainWindow(FileDropWindow):
         self.status.show_backend(backend_text)
         self.run_display = RunDisplay(self, self.run)
         BuilderSide(
-            document, self.workflow_view, self.settings_panel, self.right, self.run, self.last_run, self.status
+            document,
+            self.workflow_view,
+            self.settings_panel,
+            self.right,
+            self.run,
+            self.last_run,
+            self.status,
         )
         self._arrange()
         self._connect_parts()
