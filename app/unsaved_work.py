@@ -2,45 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import secrets
 import time
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from pydantic import BaseModel, ValidationError
 from PySide6.QtCore import QObject, QThreadPool, QTimer, Slot
 
 from app.document import WorkflowDocument
+from app.kept_copies import FoundCopy, left_behind, make_copy, new_copy_file, remove_copy, write_copy
 from app.notice_bar import Notice, NoticeAction, NoticeArea, Tone
 from core.config import WorkflowFile
 from core.platform_paths import state_folder
 from core.problems import UserFileError
-from core.processes import is_running, start_time
 from core.workflow_file import dump_workflow, parse_workflow
 
 SETTLE_MS = 1000
 """A copy is written when there was no edit for this long."""
 NOTICE = "unsaved"
-
-
-class _Copy(BaseModel):
-    """A copy on disk: what it is of, and which process is looking after it."""
-
-    path: Path | None
-    title: str
-    saved_at: float
-    pid: int
-    pid_started: float
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    file: Path
-    copy: _Copy
 
 
 class UnsavedWork(QObject):
@@ -51,8 +29,7 @@ class UnsavedWork(QObject):
         self._document = document
         self._notices = notices
         self._folder = folder or state_folder() / "unsaved"
-        self._file = self._folder / f"{os.getpid()}-{secrets.token_hex(4)}.json"
-        self._started = start_time(os.getpid()) or 0.0
+        self._file = new_copy_file(self._folder)
         self._pool = QThreadPool(self)
         self._pool.setMaxThreadCount(1)
         self._settle = QTimer(self)
@@ -65,26 +42,26 @@ class UnsavedWork(QObject):
     def close(self) -> None:
         """The window closes in order: what is unsaved now is not wanted."""
         self._settle.stop()
-        self._pool.start(partial(_remove, self._file))
+        self._pool.start(partial(remove_copy, self._file))
         self._pool.waitForDone()
 
     @Slot(bool)
     def _modified_changed(self, modified: bool) -> None:
         if not modified:
             self._settle.stop()
-            self._pool.start(partial(_remove, self._file))
+            self._pool.start(partial(remove_copy, self._file))
 
     @Slot()
     def _keep(self) -> None:
         if self._document.is_modified:
             snapshot, title = self._document.snapshot(), self._document.title
-            self._pool.start(partial(_write, self._file, snapshot, title, self._started))
+            self._pool.start(partial(_write, self._file, snapshot, title))
 
     # --- after a crash ---------------------------------------------------------------------------------
 
     def offer(self) -> None:
         """Tell of copies whose process is gone; the newest is the one to restore."""
-        found = sorted(_left_behind(self._folder), key=lambda each: each.copy.saved_at)
+        found = left_behind(self._folder)
         if not found:
             return
         newest = found[-1]
@@ -94,11 +71,11 @@ class UnsavedWork(QObject):
         )
         actions = (
             NoticeAction(self.tr("Restore"), partial(self._restore, newest)),
-            NoticeAction(self.tr("Discard"), partial(_remove, newest.file)),
+            NoticeAction(self.tr("Discard"), partial(remove_copy, newest.file)),
         )
         self._notices.tell(NOTICE, Notice(text, Tone.WARNING, actions=actions))
 
-    def _restore(self, found: _Found) -> None:
+    def _restore(self, found: FoundCopy) -> None:
         try:
             file = parse_workflow(found.copy.text, found.copy.path)
         except UserFileError as error:
@@ -106,38 +83,8 @@ class UnsavedWork(QObject):
             self._notices.tell(NOTICE, Notice(self.tr("The copy cannot be read."), Tone.ERROR, lines))
             return
         self._document.restore(file)
-        _remove(found.file)
+        remove_copy(found.file)
 
 
-def _write(target: Path, snapshot: WorkflowFile, title: str, started: float) -> None:
-    copy = _Copy(
-        path=snapshot.path,
-        title=title,
-        saved_at=time.time(),
-        pid=os.getpid(),
-        pid_started=started,
-        text=dump_workflow(snapshot),
-    )
-    # A copy that cannot be written must not disturb the work that it is a copy of.
-    with contextlib.suppress(OSError):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        draft = target.with_suffix(".part")
-        draft.write_text(copy.model_dump_json(), encoding="utf-8")
-        draft.replace(target)
-
-
-def _remove(file: Path) -> None:
-    with contextlib.suppress(OSError):
-        file.unlink(missing_ok=True)
-
-
-def _left_behind(folder: Path) -> list[_Found]:
-    found: list[_Found] = []
-    for file in folder.glob("*.json"):
-        try:
-            copy = _Copy.model_validate_json(file.read_bytes())
-        except (OSError, ValidationError):
-            continue
-        if not is_running(copy.pid, copy.pid_started):
-            found.append(_Found(file, copy))
-    return found
+def _write(target: Path, snapshot: WorkflowFile, title: str) -> None:
+    write_copy(target, make_copy(snapshot.path, title, dump_workflow(snapshot)))

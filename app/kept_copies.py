@@ -1,0 +1,84 @@
+"""Copies of unsaved work on disk, each looked after by the process that wrote it; they outlive a crash."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import BaseModel, ValidationError
+
+from core.processes import is_running, start_time
+
+
+class KeptCopy(BaseModel):
+    """A copy on disk: what it is of, and which process is looking after it.
+
+    `base`: a digest of the file that the work began with, where that is known.
+    """
+
+    path: Path | None
+    title: str
+    saved_at: float
+    pid: int
+    pid_started: float
+    text: str
+    base: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundCopy:
+    """A copy and the file that it was read from."""
+
+    file: Path
+    copy: KeptCopy
+
+
+def new_copy_file(folder: Path) -> Path:
+    """A file in this folder for a copy of this process."""
+    return folder / f"{os.getpid()}-{secrets.token_hex(4)}.json"
+
+
+def make_copy(path: Path | None, title: str, text: str, base: str = "") -> KeptCopy:
+    """A copy of now, looked after by this process."""
+    pid = os.getpid()
+    return KeptCopy(
+        path=path,
+        title=title,
+        saved_at=time.time(),
+        pid=pid,
+        pid_started=start_time(pid) or 0.0,
+        text=text,
+        base=base,
+    )
+
+
+def write_copy(file: Path, copy: KeptCopy) -> None:
+    """Bring a copy to the disk, where that is possible: it must not disturb the work that it is a copy of."""
+    with contextlib.suppress(OSError):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        draft = file.with_suffix(".part")
+        draft.write_text(copy.model_dump_json(), encoding="utf-8")
+        draft.replace(file)
+
+
+def remove_copy(file: Path) -> None:
+    """Throw a copy away, if it is there."""
+    with contextlib.suppress(OSError):
+        file.unlink(missing_ok=True)
+
+
+def left_behind(folder: Path) -> list[FoundCopy]:
+    """The copies of processes that are gone, the oldest first."""
+    found: list[FoundCopy] = []
+    for file in folder.glob("*.json"):
+        try:
+            copy = KeptCopy.model_validate_json(file.read_bytes())
+        except (OSError, ValidationError):
+            continue
+        if not is_running(copy.pid, copy.pid_started):
+            found.append(FoundCopy(file, copy))
+    return sorted(found, key=lambda each: each.copy.saved_at)
