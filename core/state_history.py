@@ -19,6 +19,7 @@ from core.events import (
     Event,
     GroupStarted,
     Merged,
+    RunFinished,
     RunStarted,
     StateChanged,
     TurnFinished,
@@ -191,6 +192,8 @@ class StateHistory:
         """Counts how often points were taken back."""
         self._replays = False
         """A life of the run began and goes through what is recorded; what it tells is known."""
+        self._awaits = 0
+        """1: the state of the last point has not been told yet."""
         self._workflow: Workflow | None = None
 
     # --- while the run goes on -------------------------------------------------------------------------
@@ -212,7 +215,8 @@ class StateHistory:
             return self._attach(event)
         if isinstance(event, RunStarted):
             self._replays = event.resumed and bool(fold.merges)
-        elif isinstance(event, GroupStarted):
+        elif isinstance(event, GroupStarted | RunFinished):
+            self._awaits = 0
             self._replays = False
             # Nobody asks for the answers of groups that are done; the journal has them.
             fold.answers.clear()
@@ -225,12 +229,15 @@ class StateHistory:
             self._kept = {number: state for number, state in self._kept.items() if number < stands}
         if isinstance(event, Merged):
             merge = fold.merges[-1]
+            # Its state comes in a moment; until then it is nothing to look at.
+            self._awaits = 1
             merge.updates = self._updates(merge)
-        return stands is not None or len(fold.merges) > before
+        return stands is not None or len(fold.merges) > before or isinstance(event, RunFinished)
 
     def _attach(self, event: StateChanged) -> bool:
         """This is the state after the last merge."""
         fold = self._fold
+        self._awaits = 0
         if self._replays:
             return False
         if not fold.merges:
@@ -270,14 +277,14 @@ class StateHistory:
         """All points in their order; the first is the start."""
         with self._lock:
             self._read_past()
-            return [merge.point for merge in self._fold.merges]
+            return [merge.point for merge in self._fold.merges[: self.count]]
 
     @property
     def count(self) -> int:
         """How many points there are."""
         with self._lock:
             self._read_past()
-            return len(self._fold.merges)
+            return len(self._fold.merges) - self._awaits
 
     def quick_look(self, number: int) -> StateLook | None:
         """The state at a point where that takes a millisecond or two; None: have a worker `look`."""

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QCoreApplication
 
-from app.run_view.state_model import preview
+from app.run_view.state_words import preview
 from core.progress import RecordedConflict
 from core.progress_words import PHASE_WORDS
+from core.state_changes import Change, ChangeKind
 
 
 def keeper_words(keepers: Sequence[str]) -> str:
@@ -38,6 +39,18 @@ def conflict_text(entry: RecordedConflict, keepers: Sequence[str]) -> str:
         _tr("Kept ({0}):\n{1}").format(keeper_words(keepers), preview(conflict.outcome)),
     ]
     return "\n\n".join(parts)
+
+
+def change_text(value: str, change: Change | None, *, gone: bool) -> str:
+    """A value for reading, with what the last merge did to it. `value`: as it is, or was before it went."""
+    if change is None or change.kind is None:
+        return value
+    writers = keeper_words(change.writers)
+    if change.kind is ChangeKind.REMOVED or gone:
+        return _tr("Removed by {0}. Before:\n{1}").format(writers, value)
+    if change.kind is ChangeKind.ADDED:
+        return _tr("{0}\n\nAdded by {1}.").format(value, writers)
+    return _tr("{0}\n\nChanged by {1}. Before:\n{2}").format(value, writers, preview(change.before))
 
 
 def _tr(text: str) -> str:

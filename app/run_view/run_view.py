@@ -148,6 +148,7 @@ class RunView(QWidget):
             if isinstance(event, AttemptFinished) and event.late_bytes:
                 self.tabs.note_late_output(event.turn, event.late_bytes)
         self.timeline.take(events, now)
+        self.tabs.take(events)
         self.tabs.refresh(now)
         self.notes.show_notes(self._progress)
         self.doubts.show_run(self._progress)

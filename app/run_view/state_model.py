@@ -1,26 +1,58 @@
-"""The state as a tree, built only where somebody looks: a payload of 10 MB costs what is on the screen."""
+"""The state as a tree, built only where somebody looks: a payload of 10 MB costs what is on the screen.
+
+A row knows what the last merge did to it and whether agents did not agree about it. What was removed has rows
+of its own, behind those that are there.
+"""
 
 from __future__ import annotations
 
-import itertools
-import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from app.plain_text import plain_tool_tip
+from app.run_view.state_words import SHORT, value_words
 from core.json_types import JsonObject, JsonValue
 from core.state import WorkflowState
+from core.state_changes import NOTHING, Change, ChangeKind, StateChanges
+from core.visible_text import visible
 
 Index: TypeAlias = QModelIndex | QPersistentModelIndex
 
+KEY, VALUE, WRITER = range(3)
+"""The columns."""
 BATCH = 500
 """Children that one fetch brings."""
-_SHORT = 200
 _LONG = 2000
 
 NO_INDEX = QModelIndex()
+
+
+@dataclass(slots=True)
+class Disputes:
+    """The places with conflicts, as a tree. `here`: their numbers; `total`: with those below."""
+
+    here: list[int] = field(default_factory=list)
+    total: int = 0
+    below: dict[str, Disputes] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, places: Iterable[tuple[int, Sequence[str]]]) -> Disputes:
+        """From the number of each conflict and its path."""
+        root = cls()
+        for number, path in places:
+            node = root
+            node.total += 1
+            for key in path:
+                node = node.below.setdefault(key, cls())
+                node.total += 1
+            node.here.append(number)
+        return root
+
+
+NO_DISPUTES = Disputes()
 
 
 @dataclass(slots=True)
@@ -29,27 +61,13 @@ class _Node:
     row: int
     key: str
     value: JsonValue
+    change: Change | None = None
+    disputes: Disputes | None = None
+    gone: bool = False
+    """It was removed, or is inside of what was."""
     children: list[int] = field(default_factory=list)
-    keys: list[str] | None = None
-    """Of an object, once somebody looked into it."""
-
-    @property
-    def size(self) -> int:
-        return len(self.value) if isinstance(self.value, dict | list) else 0
-
-
-def value_words(value: JsonValue, limit: int = _SHORT) -> str:
-    """A value on one line: text as it is (cut), how much is in it for the rest."""
-    if isinstance(value, dict):
-        return "{ }" if not value else f"{{ {len(value):,} {'key' if len(value) == 1 else 'keys'} }}"
-    if isinstance(value, list):
-        return "[ ]" if not value else f"[ {len(value):,} {'item' if len(value) == 1 else 'items'} ]"
-    if isinstance(value, str):
-        text = " ".join(value[: limit + 1].split("\n"))
-        return text if len(value) <= limit else f"{text[:limit]}…"
-    if value is None:
-        return "null"
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    keys: Sequence[str | int] | None = None
+    """Of what is shown below it, once somebody looked; numbers are places of a list."""
 
 
 def state_object(state: WorkflowState) -> JsonObject:
@@ -65,16 +83,26 @@ def state_object(state: WorkflowState) -> JsonObject:
 
 
 class StateModel(QAbstractItemModel):
-    """Two columns, key and value. Indexes carry numbers of nodes, which are made when a parent is fetched."""
+    """Columns: key, value, who wrote it. Indexes carry numbers of nodes, made when a parent is fetched."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._nodes = [_Node(-1, 0, "", {})]
+        self._only_changes = False
 
-    def show_state(self, state: WorkflowState | None) -> None:
-        """Show another state."""
+    def show_state(
+        self,
+        state: WorkflowState | None,
+        changes: StateChanges = NOTHING,
+        disputes: Disputes = NO_DISPUTES,
+        *,
+        only_changes: bool = False,
+    ) -> None:
+        """Show another state. `only_changes`: of it what the last merge changed, and nothing else."""
         self.beginResetModel()
-        self._nodes = [_Node(-1, 0, "", state_object(state) if state is not None else {})]
+        self._only_changes = only_changes
+        value = state_object(state) if state is not None else {}
+        self._nodes = [_Node(-1, 0, "", value, changes.root, disputes)]
         self.endResetModel()
 
     # --- what the indexes mean -------------------------------------------------------------------------
@@ -84,8 +112,20 @@ class StateModel(QAbstractItemModel):
         return number, self._nodes[number]
 
     def value(self, index: Index) -> JsonValue:
-        """The value at an index."""
+        """The value at an index; of what was removed, the one that was there."""
         return self._node(index)[1].value
+
+    def change(self, index: Index) -> Change | None:
+        """What the last merge did there or below; None: nothing."""
+        return self._node(index)[1].change
+
+    def is_gone(self, index: Index) -> bool:
+        """Whether it was removed."""
+        return self._node(index)[1].gone
+
+    def disputes(self, index: Index) -> Disputes | None:
+        """The conflicts about the value at an index and below it; None: there are none."""
+        return self._node(index)[1].disputes
 
     def path(self, index: Index) -> tuple[str, ...]:
         """The keys that lead to an index; positions in lists as `[3]`."""
@@ -111,24 +151,41 @@ class StateModel(QAbstractItemModel):
         return index
 
     def _row_of(self, node: _Node, key: str) -> int | None:
-        if isinstance(node.value, list):
-            number = key.strip("[]")
-            return int(number) if number.isdigit() and int(number) < len(node.value) else None
-        if isinstance(node.value, dict) and key in node.value:
-            return self._keys(node).index(key)
+        keys = self._keys(node)
+        number = key[1:-1] if isinstance(node.value, list) and key[:1] == "[" else ""
+        wanted: str | int = int(number) if number.isdecimal() else key
+        for sought in (wanted, key):
+            try:
+                return keys.index(sought)
+            except ValueError:
+                continue
         return None
 
-    @staticmethod
-    def _keys(node: _Node) -> list[str]:
+    def _keys(self, node: _Node) -> Sequence[str | int]:
+        """What is below a node, in order: keys of an object, places of a list, then what was removed."""
         if node.keys is None:
-            node.keys = list(node.value) if isinstance(node.value, dict) else []
+            node.keys = self._find_keys(node)
         return node.keys
+
+    def _find_keys(self, node: _Node) -> Sequence[str | int]:
+        value, change = node.value, node.change
+        keys: Sequence[str | int] = ()
+        if isinstance(value, dict):
+            keys = list(value)
+        elif isinstance(value, list):
+            keys = range(len(value))
+        if change is None or node.gone:
+            return keys
+        if self._only_changes and change.kind is None:
+            keys = [key for key in keys if _change_key(key) in change.inside]
+        gone = [key for key, inner in change.inside.items() if inner.kind is ChangeKind.REMOVED]
+        return [*keys, *gone] if gone else keys
 
     # --- the model -------------------------------------------------------------------------------------
 
     def index(self, row: int, column: int, parent: Index = NO_INDEX) -> QModelIndex:
         _, node = self._node(parent)
-        if not (0 <= row < len(node.children) and 0 <= column < 2) or (parent.isValid() and parent.column()):
+        if not (0 <= row < len(node.children) and 0 <= column < 3) or (parent.isValid() and parent.column()):
             return QModelIndex()
         return self.createIndex(row, column, node.children[row])
 
@@ -145,94 +202,103 @@ class StateModel(QAbstractItemModel):
 
     def columnCount(self, parent: Index = NO_INDEX) -> int:  # noqa: N802
         del parent
-        return 2
+        return 3
 
     def hasChildren(self, parent: Index = NO_INDEX) -> bool:  # noqa: N802
-        return not (parent.isValid() and parent.column()) and self._node(parent)[1].size > 0
+        return not (parent.isValid() and parent.column()) and len(self._keys(self._node(parent)[1])) > 0
 
     def canFetchMore(self, parent: Index) -> bool:  # noqa: N802
         _, node = self._node(parent)
-        return not (parent.isValid() and parent.column()) and len(node.children) < node.size
+        return not (parent.isValid() and parent.column()) and len(node.children) < len(self._keys(node))
 
     def fetchMore(self, parent: Index) -> None:  # noqa: N802
         number, node = self._node(parent)
+        keys = self._keys(node)
         first = len(node.children)
-        last = min(node.size, first + BATCH)
+        last = min(len(keys), first + BATCH)
         if first >= last:
             return
         self.beginInsertRows(_plain(parent), first, last - 1)
         for row in range(first, last):
-            if isinstance(node.value, list):
-                child = _Node(number, row, f"[{row}]", node.value[row])
-            else:
-                assert isinstance(node.value, dict)
-                key = self._keys(node)[row]
-                child = _Node(number, row, key, node.value[key])
+            child = self._child(number, node, row, keys[row])
             node.children.append(len(self._nodes))
             self._nodes.append(child)
         self.endInsertRows()
+
+    @staticmethod
+    def _child(number: int, node: _Node, row: int, key: str | int) -> _Node:
+        name = key if isinstance(key, str) else f"[{key}]"
+        change = node.change.inside.get(name) if node.change is not None else None
+        disputes = node.disputes.below.get(name) if node.disputes is not None else None
+        if isinstance(node.value, dict) and key in node.value:
+            value = node.value[name]
+        elif isinstance(node.value, list) and isinstance(key, int):
+            value = node.value[key]
+        else:
+            assert change is not None  # only what was removed is no part of the value
+            return _Node(number, row, name, change.before, change, disputes, gone=True)
+        return _Node(number, row, name, value, change, disputes, node.gone)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         if not index.isValid():
             return None
         _, node = self._node(index)
+        column = index.column()
         if role == Qt.ItemDataRole.DisplayRole:
-            return value_words(node.value) if index.column() else node.key
-        if role == Qt.ItemDataRole.ToolTipRole and isinstance(node.value, str) and index.column():
-            return plain_tool_tip(value_words(node.value, _LONG))
+            if column == KEY:
+                return _key_words(node.key)
+            return visible(value_words(node.value)) if column == VALUE else self._writer_words(node)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            if column == VALUE and isinstance(node.value, str):
+                return plain_tool_tip(visible(value_words(node.value, _LONG)))
+            return plain_tool_tip(_key_words(node.key, _LONG)) if column == KEY else None
+        if role == Qt.ItemDataRole.AccessibleTextRole and column == KEY:
+            words = self._kind_words(node)
+            key = _key_words(node.key)
+            return self.tr("{0}, {1}").format(key, words) if words else key
         return None
+
+    def _writer_words(self, node: _Node) -> str:
+        change = node.change
+        if change is None:
+            return ""
+        if change.kind is None:
+            words = self.tr("1 change") if change.count == 1 else self.tr("{0} changes")
+            return words.format(f"{change.count:,}")
+        return visible(", ".join(change.writers))
+
+    def _kind_words(self, node: _Node) -> str:
+        """What a mark says, for who hears it."""
+        words: list[str] = []
+        change = node.change
+        if change is not None and change.kind is not None:
+            said = {
+                ChangeKind.ADDED: self.tr("added by {0}"),
+                ChangeKind.CHANGED: self.tr("changed by {0}"),
+                ChangeKind.REMOVED: self.tr("removed by {0}"),
+            }[change.kind]
+            words.append(said.format(", ".join(change.writers)))
+        elif change is not None:
+            words.append(self._writer_words(node))
+        if node.disputes is not None and node.disputes.here:
+            words.append(self.tr("agents did not agree"))
+        return ", ".join(words)
 
     def headerData(  # noqa: N802
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> object:
         if role == Qt.ItemDataRole.DisplayRole and orientation == Qt.Orientation.Horizontal:
-            return self.tr("Value") if section else self.tr("Key")
+            return (self.tr("Key"), self.tr("Value"), self.tr("Changed by"))[section]
         return None
+
+
+def _key_words(key: str, limit: int = SHORT) -> str:
+    return visible(key if len(key) <= limit else f"{key[:limit]}…")
+
+
+def _change_key(key: str | int) -> str:
+    return key if isinstance(key, str) else f"[{key}]"
 
 
 def _plain(index: Index) -> QModelIndex:
     return index if isinstance(index, QModelIndex) else index.sibling(index.row(), index.column())
-
-
-def preview(value: JsonValue, limit: int = 50_000) -> str:
-    """A value as indented JSON for reading, cut after about `limit` characters whatever its size."""
-    if isinstance(value, str):
-        return value if len(value) <= limit else f"{value[:limit]}…"
-    parts: list[str] = []
-    room = limit
-    # Work still to do, last first: a value with its depth, or text that is ready.
-    waiting: list[tuple[JsonValue, int, str, str] | str] = [(value, 0, "", "")]
-    while waiting and room > 0:
-        item = waiting.pop()
-        if isinstance(item, str):
-            parts.append(item)
-            room -= len(item)
-            continue
-        inner, depth, head, tail = item
-        pad = "  " * depth
-        if isinstance(inner, dict | list) and inner:
-            opening, closing = ("{", "}") if isinstance(inner, dict) else ("[", "]")
-            parts.append(f"{pad}{head}{opening}\n")
-            waiting.append(f"{pad}{closing}{tail}\n")
-            shown = min(len(inner), room // 2 + 1)
-            children = inner.items() if isinstance(inner, dict) else zip(itertools.repeat(""), inner)
-            pairs = list(itertools.islice(children, shown))
-            for number, (key, child) in reversed(list(enumerate(pairs))):
-                comma = "," if number + 1 < len(inner) else ""
-                waiting.append(
-                    (
-                        child,
-                        depth + 1,
-                        f"{json.dumps(key, ensure_ascii=False)}: " if isinstance(inner, dict) else "",
-                        comma,
-                    )
-                )
-            room -= len(pad) + len(head) + 2
-            continue
-        text = json.dumps(inner[:room], ensure_ascii=False) if isinstance(inner, str) else value_words(inner)
-        line = f"{pad}{head}{text}{tail}\n"
-        parts.append(line)
-        room -= len(line)
-    if waiting:
-        parts.append("…\n")
-    return "".join(parts).rstrip("\n")

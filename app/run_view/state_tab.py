@@ -1,67 +1,56 @@
-"""The state tab: what the agents share at present, and what they did not agree about."""
+"""The state tab: what the agents share, at any point of the run, what changed there, and who wrote it.
+
+The parts: `point_bar` (which point), `state_find`, `state_tree` with `state_model` and `state_rows`,
+`state_raw`, `state_conflicts`, and `state_work` for what takes long.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
-from PySide6.QtCore import QModelIndex, QObject, QRunnable, Qt, QThreadPool, Signal, Slot
-from PySide6.QtGui import QGuiApplication, QShowEvent
+from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QFrame,
-    QHBoxLayout,
-    QHeaderView,
     QPlainTextEdit,
     QSplitter,
     QStackedWidget,
-    QTreeView,
-    QTreeWidget,
-    QTreeWidgetItem,
     QVBoxLayout,
     QWidget,
 )
 
 from app.buttons import Button, ButtonLook
-from app.labels import Line, QuietLabel, SectionLabel
-from app.plain_text import plain_tool_tip
-from app.run_view.conflict_words import conflict_text, keeper_words, where_words
-from app.run_view.flat_rows import flatten
-from app.run_view.state_model import StateModel, preview, value_words
+from app.flow_layout import FlowLayout
+from app.labels import Line, QuietLabel
+from app.run_view.conflict_words import change_text
+from app.run_view.point_bar import PointBar
+from app.run_view.state_conflicts import ConflictTable
+from app.run_view.state_find import StateFind
+from app.run_view.state_model import Disputes, StateModel, state_object
+from app.run_view.state_raw import StateRaw
+from app.run_view.state_tree import StateTree
+from app.run_view.state_words import preview
+from app.run_view.state_work import RawJson, StateWork
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import mono_font
-from core.conflict_keepers import path_key, writes_by_path
+from core.events import Event
 from core.progress import RecordedConflict
-from core.progress_words import PHASE_WORDS
-from core.state import WorkflowState
+from core.recorded_run import RecordedRun
+from core.state_history import StateHistory, StateLook
+from core.state_search import StateSearch
 from core.visible_text import visible
 
-_MOST_EXPANDED = 200
 _MARGIN = 12
-
-
-class _Written(QObject):
-    """Lives in the window's thread and takes what a worker wrote.
-
-    Signals: `text(str)`.
-    """
-
-    text = Signal(str)
-
-
-class _WriteJson(QRunnable):
-    """Writes a state as JSON on a worker: a large one takes longer than a frame."""
-
-    def __init__(self, state: WorkflowState, written: _Written) -> None:
-        super().__init__()
-        self._state = state
-        self._written = written
-
-    def run(self) -> None:
-        self._written.text.emit(self._state.to_json().decode("utf-8"))
+_LOOK_MS = 100
+"""Between two looks at how far a search has come."""
+_WAIT_MS = 300
+"""After which it is said that something takes time."""
+_TREE, _RAW, _UNKNOWN = range(3)
 
 
 class StateTab(QWidget):
-    """Shows the state after the last merge. Costs nothing while it is not visible.
+    """Shows the state at a point of the run. Costs next to nothing while it is not visible.
 
     Signals: `message(str)`: a sentence for the status line.
     """
@@ -70,238 +59,407 @@ class StateTab(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._state: WorkflowState | None = None
-        self._shown: WorkflowState | None = None
-        self._expanded: set[tuple[str, ...]] = {("payload",)}
-        self._conflicts_shown = 0
-        self._told: list[tuple[RecordedConflict, tuple[str, ...]]] = []
-        """The conflicts as the table has them, with whose value counts."""
-        self._building = False
+        self._history = StateHistory()
+        self._dirty = False
+        """The points have changed since they were shown."""
+        self._look: StateLook | None = None
+        """What is shown."""
+        self._search: StateSearch | None = None
+        self._match: int | None = None
+        self._copying = ""
+        """What is said when it is copied."""
         self._reads_conflict = False
         """The pane below the tree shows a conflict, not a value of the state."""
-        self._written = _Written(self)
-        self._written.text.connect(self._copied)
-        self._pool = QThreadPool(self)
-        self._pool.setMaxThreadCount(1)
+        self.work = StateWork(self)
         self.model = StateModel(self)
-        self.tree = self._make_tree()
-        self.value = QPlainTextEdit(self)
-        use_thin_scroll_bars(self.value)
-        self.value.setReadOnly(True)
-        self.value.setFrameShape(QFrame.Shape.NoFrame)
-        self.value.setFont(mono_font())
-        self.value.document().setDocumentMargin(_MARGIN)
-        self.value.setAccessibleName(self.tr("Selected value"))
-        self.value.setPlaceholderText(self.tr("Select a key to read its whole value."))
-        self.conflicts = self._make_conflicts()
-        self.conflicts_label = SectionLabel("", self)
+        self.tree = StateTree(self.model, self)
+        self.value = self._make_value()
+        self.raw = StateRaw(self)
+        self.conflict_part = ConflictTable(self)
+        self.conflicts, self.conflicts_label = self.conflict_part.table, self.conflict_part.label
+        self.points = PointBar(self)
+        self.finder = StateFind(self)
+        self.changes_button = Button(self.tr("Only changes"), ButtonLook.OUTLINED, "diff", self)
+        self.changes_button.setCheckable(True)
+        self.changes_button.setToolTip(self.tr("Show only what the last merge changed"))
+        self.raw_button = Button(self.tr("JSON"), ButtonLook.OUTLINED, "braces", self)
+        self.raw_button.setCheckable(True)
+        self.raw_button.setToolTip(self.tr("Show the state as JSON text, as agents get it"))
         self.copy_button = Button(self.tr("Copy as JSON"), ButtonLook.OUTLINED, "copy", self)
-        self.copy_button.clicked.connect(self.copy_json)
-        self._head = QuietLabel("", self)
-        self._empty = QuietLabel(self.tr("No state yet. It appears when the first agent has answered."), self)
-        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._empty.setWordWrap(True)
+        self.unknown = self._make_note()
+        self._wait = self._make_timer(_WAIT_MS, self._say_wait, once=True)
+        self._poll = self._make_timer(_LOOK_MS, self._follow_search)
+        self._empty = self._make_note()
+        self._empty.setText(self.tr("No state yet. It appears when the first agent has answered."))
         self._pages = QStackedWidget(self)
         self._pages.addWidget(self._empty)
         self._pages.addWidget(self._make_page())
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._pages)
+        self._connect()
 
     # --- parts -----------------------------------------------------------------------------------------
 
-    def _make_tree(self) -> QTreeView:
-        tree = QTreeView(self)
-        use_thin_scroll_bars(tree)
-        tree.setModel(self.model)
-        tree.setFrameShape(QFrame.Shape.NoFrame)
-        tree.setUniformRowHeights(True)
-        flatten(tree)
-        tree.setAccessibleName(self.tr("State"))
-        tree.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        tree.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        tree.header().setStretchLastSection(True)
-        tree.header().resizeSection(0, 240)
-        tree.setIndentation(18)
-        tree.selectionModel().currentChanged.connect(self._value_chosen)
-        tree.clicked.connect(self._value_chosen)
-        tree.expanded.connect(self._remember_expanded)
-        tree.collapsed.connect(self._remember_collapsed)
-        return tree
+    def _make_note(self) -> QuietLabel:
+        note = QuietLabel("", self)
+        note.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        note.setWordWrap(True)
+        note.setContentsMargins(_MARGIN, _MARGIN, _MARGIN, _MARGIN)
+        return note
 
-    def _make_conflicts(self) -> QTreeWidget:
-        table = QTreeWidget(self)
-        use_thin_scroll_bars(table)
-        table.setFrameShape(QFrame.Shape.NoFrame)
-        table.setRootIsDecorated(False)
-        table.setUniformRowHeights(True)
-        flatten(table)
-        table.setAccessibleName(self.tr("Conflicts"))
-        table.setHeaderLabels(
-            [
-                self.tr("Path"),
-                self.tr("First"),
-                self.tr("Second"),
-                self.tr("Kept"),
-                self.tr("Rule"),
-                self.tr("Where"),
-            ]
-        )
-        table.header().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        for section, width in enumerate((130, 120, 120, 110, 56)):
-            table.header().resizeSection(section, width)
-        table.currentItemChanged.connect(self._conflict_chosen)
-        table.itemClicked.connect(self._conflict_chosen)
-        return table
+    def _make_timer(self, interval: int, slot: object, *, once: bool = False) -> QTimer:
+        timer = QTimer(self)
+        timer.setInterval(interval)
+        timer.setSingleShot(once)
+        timer.timeout.connect(slot)
+        return timer
+
+    def _make_value(self) -> QPlainTextEdit:
+        value = QPlainTextEdit(self)
+        use_thin_scroll_bars(value)
+        value.setReadOnly(True)
+        value.setFrameShape(QFrame.Shape.NoFrame)
+        value.setFont(mono_font())
+        value.document().setDocumentMargin(_MARGIN)
+        value.setAccessibleName(self.tr("Selected value"))
+        value.setPlaceholderText(self.tr("Select a key to read its whole value."))
+        value.setMinimumHeight(48)
+        return value
 
     def _make_page(self) -> QWidget:
-        top = QWidget(self)
-        column = QVBoxLayout(top)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        row = QHBoxLayout()
-        row.setContentsMargins(_MARGIN, 8, _MARGIN, 8)
-        row.addWidget(self._head, 1)
-        row.addWidget(self.copy_button)
-        column.addLayout(row)
-        column.addWidget(self.tree, 1)
-        column.addWidget(Line(top))
-        self._conflict_part = QWidget(self)
-        below = QVBoxLayout(self._conflict_part)
-        below.setContentsMargins(0, 8, 0, 0)
-        below.setSpacing(4)
-        self.conflicts_label.setContentsMargins(_MARGIN, 0, 0, 0)
-        below.addWidget(self.conflicts_label)
-        below.addWidget(self.conflicts)
-        self._conflict_part.hide()
-        splitter = self._splitter = QSplitter(Qt.Orientation.Vertical, self)
+        page = QWidget(self)
+        head = QVBoxLayout()
+        head.setContentsMargins(_MARGIN, 8, _MARGIN, 8)
+        head.setSpacing(8)
+        tools = FlowLayout()
+        for widget in (self.finder, self.changes_button, self.raw_button, self.copy_button):
+            tools.addWidget(widget)
+        head.addWidget(self.points)
+        head.addLayout(tools)
+        splitter = self._splitter = QSplitter(Qt.Orientation.Vertical, page)
         splitter.setHandleWidth(1)
         splitter.setChildrenCollapsible(False)
-        for widget in (top, self.value, self._conflict_part):
-            splitter.addWidget(widget)
+        self._views = QStackedWidget(splitter)
+        self.tree.setMinimumHeight(64)
+        for view in (self.tree, self.raw, self.unknown):
+            self._views.addWidget(view)
+        splitter.addWidget(self._views)
+        splitter.addWidget(self.value)
+        splitter.addWidget(self.conflict_part)
         splitter.setStretchFactor(0, 3)
         splitter.setStretchFactor(1, 1)
         splitter.setSizes([340, 120, 140])
-        self.value.setMinimumHeight(48)
-        return splitter
+        column = QVBoxLayout(page)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(head)
+        column.addWidget(Line(page))
+        column.addWidget(splitter, 1)
+        return page
 
-    # --- what is shown ---------------------------------------------------------------------------------
+    def _connect(self) -> None:
+        self.work.looked.connect(self._show)
+        self.work.unknown.connect(self._say_unknown)
+        self.work.written.connect(self._show_raw)
+        self.work.copied.connect(self._copied)
+        self.work.not_copied.connect(self.message)
+        self.work.searched.connect(self._follow_search)
+        self.points.chosen.connect(self._refresh)
+        self.finder.needle_changed.connect(self._find)
+        self.finder.step_requested.connect(self.find_next)
+        self.finder.left.connect(self.focus_state)
+        self.changes_button.toggled.connect(self._rebuild)
+        self.raw_button.toggled.connect(self._turn_view)
+        self.copy_button.clicked.connect(self.copy_json)
+        self.tree.place_chosen.connect(self._value_chosen)
+        self.tree.copy_requested.connect(self.copy_value)
+        self.tree.dispute_requested.connect(self._open_conflict)
+        self.conflict_part.chosen.connect(self._read_conflict)
+        for keys, slot in (
+            (QKeySequence(QKeySequence.StandardKey.Find), self.finder.open),
+            (QKeySequence("F3"), self._find_down),
+            (QKeySequence("Shift+F3"), self._find_up),
+            (QKeySequence("Alt+Left"), self.points.step_back),
+            (QKeySequence("Alt+Right"), self.points.step_on),
+            (QKeySequence("Alt+End"), self.points.choose_latest),
+        ):
+            shortcut = QShortcut(keys, self)
+            shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            shortcut.activated.connect(slot)
 
-    def show_state(self, state: WorkflowState | None, conflicts: Sequence[RecordedConflict]) -> None:
-        """Show this state, and the conflicts so far."""
-        self._state = state
-        if len(conflicts) < self._conflicts_shown:
-            self._reads_conflict = False
-            self._told.clear()
-            self.conflicts.clear()
-            self._conflicts_shown = 0
-        new = conflicts[self._conflicts_shown :]
-        writes = writes_by_path(new)
-        for entry in new:
-            keepers = writes[path_key(entry)].kept_by(entry.conflict.rule, entry.conflict.outcome)
-            self._told.append((entry, keepers))
-            self.conflicts.addTopLevelItem(self._conflict_item(entry, keepers))
-        self._conflicts_shown = len(conflicts)
-        count = len(conflicts)
-        words = self.tr("{0} conflict") if count == 1 else self.tr("{0} conflicts")
-        self.conflicts_label.setText(words.format(count).upper())
-        self._conflict_part.setVisible(count > 0)
-        self._pages.setCurrentIndex(1 if state is not None or count else 0)
-        if self.isVisible():
+    # --- the run ---------------------------------------------------------------------------------------
+
+    def begin(self, folder: Path | None, past: RecordedRun | None) -> None:
+        """Show another run, from its beginning. `past`: what is recorded of it already."""
+        self.work.forget()
+        self._wait.stop()
+        self._poll.stop()
+        self._history = StateHistory(folder, past)
+        self._look = None
+        self._search, self._match = None, None
+        self._reads_conflict = False
+        self._dirty = past is not None
+        self.points.begin()
+        self.changes_button.setChecked(False)
+        self.conflict_part.show_conflicts(())
+        self.value.clear()
+        self._pages.setCurrentIndex(0)
+
+    def take(self, events: Iterable[Event]) -> None:
+        """This happened."""
+        self._dirty |= self._history.take(events)
+
+    def show_conflicts(self, conflicts: Sequence[RecordedConflict]) -> None:
+        """The conflicts so far; call it after `take`, however little happened."""
+        if self.conflict_part.show_conflicts(conflicts):
+            self._dirty = True
+        if self._dirty and self.isVisible():
             self._refresh()
 
-    def _conflict_item(self, entry: RecordedConflict, keepers: Sequence[str]) -> QTreeWidgetItem:
-        conflict = entry.conflict
-        kept = self.tr("{0} ({1})").format(value_words(conflict.outcome), keeper_words(keepers))
-        first = self.tr("{0}: {1}").format(conflict.first_writer, value_words(conflict.first_value))
-        second = self.tr("{0}: {1}").format(conflict.second_writer, value_words(conflict.second_value))
-        texts = (conflict.path, first, second, kept, conflict.rule.value, where_words(entry))
-        item = QTreeWidgetItem([visible(text) for text in texts])
-        for column in range(6):
-            item.setToolTip(column, plain_tool_tip(item.text(column)))
-        return item
-
-    def show_conflicts(self) -> None:
-        """Go to the conflicts: to the one that was read last, else to the first."""
-        item = self.conflicts.currentItem() or self.conflicts.topLevelItem(0)
-        if item is not None:
-            self.conflicts.setCurrentItem(item)
-            self.conflicts.setFocus(Qt.FocusReason.OtherFocusReason)
-            self._conflict_chosen()
-
-    @Slot()
-    def _conflict_chosen(self) -> None:
-        """Show all of the selected conflict in the pane below the tree."""
-        item = self.conflicts.currentItem()
-        row = self.conflicts.indexOfTopLevelItem(item) if item is not None else -1
-        if 0 <= row < len(self._told):
-            self._reads_conflict = True
-            height = self._splitter.height()
-            if self.value.height() < height * 0.3:
-                # Two values with their writers need room; it is taken from the tree for once.
-                self._splitter.setSizes([int(height * part) for part in (0.25, 0.45, 0.3)])
-            self.value.setPlainText(visible(conflict_text(*self._told[row]), keeps_lines=True))
+    def open_conflicts(self) -> None:
+        """Go to the conflicts."""
+        self.conflict_part.open()
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
         super().showEvent(event)
-        self._refresh()
+        if self._dirty:
+            self._refresh()
 
+    @Slot()
     def _refresh(self) -> None:
-        state = self._state
-        if state is self._shown:
+        """Show the chosen point, as soon as it can be had."""
+        if self._dirty:
+            self._dirty = False
+            self.points.show_points(self._history.points)
+        number = self.points.number
+        self._pages.setCurrentIndex(1 if number >= 0 else 0)
+        if number < 0:
             return
-        self._shown = state
-        current = self.model.path(self.tree.currentIndex())
-        place = self.tree.verticalScrollBar().value()
-        expanded = sorted(self._expanded, key=len)
-        self._building = True
-        self.model.show_state(state)
-        self.model.fetchMore(QModelIndex())
-        for path in expanded[:_MOST_EXPANDED]:
-            index = self.model.index_of(path)
-            if index.isValid():
-                self.tree.expand(index)
-        selected = self.model.index_of(current) if current else QModelIndex()
-        if selected.isValid():
-            self.tree.setCurrentIndex(selected)
-        self._building = False
-        self.tree.verticalScrollBar().setValue(place)
-        if state is not None:
-            after = PHASE_WORDS[state.current_phase]
-            if state.current_phase == "loop" and state.iteration:
-                after = self.tr("{0} · iteration {1}").format(after, state.iteration)
-            self._head.setText(self.tr("After the last merge: {0}").format(after))
+        look = self._history.quick_look(number)
+        if look is not None:
+            self._show(look)
+        else:
+            self.work.look(self._history, number)
+            self._wait.start()
+
+    @Slot()
+    def _say_wait(self) -> None:
+        self.points.say(self.tr("reading…"))
+
+    @Slot(object)
+    def _show(self, look: StateLook) -> None:
+        """Show the state at a point."""
+        if look.number != self.points.number:
+            return
+        self._wait.stop()
+        self.points.say(self._changes_words(look))
+        same = self._look is not None and self._look.state is look.state
+        self._look = look
+        count = look.changes.count
+        self.changes_button.setEnabled(count > 0 or self.changes_button.isChecked())
+        self._views.setCurrentIndex(_RAW if self.raw_button.isChecked() else _TREE)
+        self._rebuild()
+        if not same:
+            if self.raw_button.isChecked():
+                self.work.write(look.state)
+            if self.finder.needle and not self.raw_button.isChecked():
+                self._begin_search()
+
+    def _changes_words(self, look: StateLook) -> str:
+        if look.point.is_start:
+            return ""
+        count = look.changes.count
+        if not count:
+            return self.tr("nothing changed")
+        words = self.tr("1 change") if count == 1 else self.tr("{0} changes")
+        return words.format(f"{count:,}+" if look.changes.more else f"{count:,}")
+
+    @Slot(str)
+    def _say_unknown(self, why: str) -> None:
+        self._wait.stop()
+        self._look = None
+        self.points.say("")
+        self.unknown.setText(self.tr("The state at this point cannot be shown. {0}").format(visible(why)))
+        self._views.setCurrentIndex(_UNKNOWN)
+        self.model.show_state(None)
+        self.value.clear()
+
+    @Slot()
+    def _rebuild(self) -> None:
+        """Build the tree of what is shown."""
+        look = self._look
+        if look is None:
+            return
+        only = self.changes_button.isChecked()
+        self.tree.show_state(look.state, look.changes, self._disputes(), only_changes=only)
         if not self._reads_conflict:
             self._show_value(self.tree.currentIndex())
 
+    def _disputes(self) -> Disputes:
+        """The conflicts up to the point that is shown."""
+        places = {
+            (point.phase, point.iteration, point.group)
+            for point in self._history.points[: self.points.number + 1]
+        }
+        return Disputes.of(
+            (number, self.conflict_part.paths[number])
+            for number, entry in enumerate(self.conflict_part.entries)
+            if (entry.phase, entry.iteration, entry.group) in places
+        )
+
+    # --- reading ---------------------------------------------------------------------------------------
+
     @Slot(QModelIndex)
     def _value_chosen(self, index: QModelIndex) -> None:
-        # The tree is built again after every merge; whoever reads a conflict goes on reading it.
-        if index.isValid() and not self._building:
-            self._reads_conflict = False
-            self._show_value(index)
+        self._reads_conflict = False
+        self._show_value(index)
 
     def _show_value(self, index: QModelIndex) -> None:
-        text = preview(self.model.value(index)) if index.isValid() else ""
-        self.value.setPlainText(visible(text, keeps_lines=True))
+        if not index.isValid():
+            self.value.clear()
+            return
+        text = preview(self.model.value(index))
+        change, disputes = self.model.change(index), self.model.disputes(index)
+        parts = [change_text(text, change, gone=self.model.is_gone(index))]
+        if disputes is not None:
+            parts += [self.conflict_part.text(number) for number in disputes.here[-1:]]
+        self.value.setPlainText(visible("\n\n".join(parts), keeps_lines=True))
 
-    @Slot(QModelIndex)
-    def _remember_expanded(self, index: QModelIndex) -> None:
-        self._expanded.add(self.model.path(index))
+    @Slot(int)
+    def _read_conflict(self, number: int) -> None:
+        """Show all of a conflict in the pane below the tree."""
+        self._reads_conflict = True
+        height = self._splitter.height()
+        if self.value.height() < height * 0.3:
+            # Two values with their writers need room; it is taken from the tree for once.
+            self._splitter.setSizes([int(height * part) for part in (0.25, 0.45, 0.3)])
+        self.value.setPlainText(self.conflict_part.text(number))
 
-    @Slot(QModelIndex)
-    def _remember_collapsed(self, index: QModelIndex) -> None:
-        self._expanded.discard(self.model.path(index))
+    @Slot(int)
+    def _open_conflict(self, number: int) -> None:
+        self.conflict_part.select(number)
+
+    @Slot()
+    def focus_state(self) -> None:
+        """Give the focus to the state."""
+        shown = self.raw if self.raw_button.isChecked() else self.tree
+        shown.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    @Slot()
+    def _turn_view(self) -> None:
+        """Between tree and text."""
+        raw = self.raw_button.isChecked()
+        self.value.setVisible(not raw)
+        self.changes_button.setVisible(not raw)
+        if self._look is None:
+            return
+        self._views.setCurrentIndex(_RAW if raw else _TREE)
+        if raw:
+            self.work.write(self._look.state)
+        self._find(self.finder.needle)
+
+    @Slot(object)
+    def _show_raw(self, raw: RawJson) -> None:
+        if self._look is not None and raw.state is self._look.state:
+            self.raw.show_json(raw)
+            if self.finder.needle and self.raw_button.isChecked():
+                self._find_in_text(0)
+
+    # --- finding ---------------------------------------------------------------------------------------
+
+    @Slot(str)
+    def _find(self, needle: str) -> None:
+        self._search, self._match = None, None
+        self._poll.stop()
+        self.work.stop_search()
+        self.tree.mark(needle)
+        if not needle or self._look is None:
+            self.finder.show_count(None, 0, searching=False)
+        elif self.raw_button.isChecked():
+            self._find_in_text(0)
+        else:
+            self._begin_search()
+
+    def _begin_search(self) -> None:
+        assert self._look is not None  # what is not shown cannot be searched
+        self._search = StateSearch(state_object(self._look.state), self.finder.needle)
+        self._match = None
+        self.work.search(self._search)
+        self._poll.start()
+
+    @Slot()
+    def _follow_search(self) -> None:
+        """Say how far the search has come; go to the first match when it is there."""
+        search = self._search
+        if search is None:
+            self._poll.stop()
+            return
+        if search.done:
+            self._poll.stop()
+        if self._match is None and search.count and not self._reads_conflict:
+            self._go_to_match(0)
+        self._show_count()
+
+    def _show_count(self) -> None:
+        search = self._search
+        if search is not None:
+            self.finder.show_count(self._match, search.count, searching=not search.done, more=search.more)
+
+    def _go_to_match(self, number: int) -> None:
+        assert self._search is not None  # a match is one of a search
+        self._match = number
+        path = self._search.path(number)
+        if not self.tree.go_to(path) and self.changes_button.isChecked():
+            # It is among what did not change.
+            self.changes_button.setChecked(False)
+            self.tree.go_to(path)
+
+    @Slot(int)
+    def find_next(self, step: int) -> None:
+        """Go to the next match (1) or the previous (-1), round the end."""
+        if self.raw_button.isChecked():
+            self._find_in_text(step)
+            return
+        search = self._search
+        if search is None or not search.count:
+            self.finder.open()
+            return
+        self._reads_conflict = False
+        here = self._match if self._match is not None else -min(step, 0) - 1
+        self._go_to_match((here + step) % search.count)
+        self._show_count()
+
+    def _find_in_text(self, step: int) -> None:
+        ordinal, count = self.raw.find_text(self.finder.needle, step)
+        self.finder.show_count(ordinal, count, searching=False)
+
+    @Slot()
+    def _find_down(self) -> None:
+        self.find_next(1)
+
+    @Slot()
+    def _find_up(self) -> None:
+        self.find_next(-1)
 
     # --- copying ---------------------------------------------------------------------------------------
 
     @Slot()
     def copy_json(self) -> None:
-        """Copy the whole state as JSON."""
-        if self._state is not None:
-            self._pool.start(_WriteJson(self._state, self._written))
+        """Copy the whole state that is shown as JSON."""
+        if self._look is not None:
+            self._copying = self.tr("The state is copied as JSON.")
+            self.work.copy(self._look.state)
+
+    @Slot()
+    def copy_value(self) -> None:
+        """Copy the selected value as JSON; a text as it is."""
+        index = self.tree.currentIndex()
+        if index.isValid():
+            self._copying = self.tr("The value is copied.")
+            self.work.copy_value(self.model.value(index))
 
     @Slot(str)
     def _copied(self, text: str) -> None:
         QGuiApplication.clipboard().setText(text)
-        self.message.emit(self.tr("The state is copied as JSON."))
+        self.message.emit(self._copying)

@@ -7,14 +7,17 @@ the list, a key, scrolling up in a log) ends that until he switches "Follow" on 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QPoint, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QMenu, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
 
 from app.run_view.agent_orders import AgentOrders
+from app.run_view.log_host import LogHost
 from app.run_view.log_view import LogView
+from app.run_view.pages import Pages
 from app.run_view.state_tab import StateTab
 from app.run_view.tab_row import TabRow
 from app.run_view.turn_list import TurnList
@@ -22,7 +25,7 @@ from app.run_view.turn_tab_bar import TabDress, next_attempt_words
 from app.run_view.turn_views import TurnViews, apply_zoom
 from app.run_view.turn_warnings import TurnWarnings
 from app.theme import icon
-from core.events import RunStatus, TurnStatus
+from core.events import Event, RunStatus, TurnStatus
 from core.progress import RunProgress
 from core.recorded_run import RecordedRun
 from core.turn_progress import TurnProgress
@@ -69,7 +72,8 @@ class RunTabs(QWidget):
         self.follow_button.toggled.connect(self._follow_toggled)
         self._row.list_button.clicked.connect(self.open_list)
         self._list: TurnList | None = None
-        self.overview = LogView(self)
+        self.host = LogHost(self)
+        self.overview = LogView(self, self.host)
         self.overview.set_overview(True)
         self.overview.set_empty_text(self.tr("Nothing happened yet."))
         self.overview.setAccessibleName(self.tr("Overview"))
@@ -78,10 +82,10 @@ class RunTabs(QWidget):
         self.overview.message.connect(self.message)
         self.state_tab = StateTab(self)
         self.state_tab.message.connect(self.message)
-        self.pages = QStackedWidget(self)
+        self.pages = Pages(self)
         self.pages.addWidget(self.overview)
         self.pages.addWidget(self.state_tab)
-        self._views = TurnViews(self.pages)
+        self._views = TurnViews(self.pages, self.host)
         self._views.raw_file_requested.connect(self._open_current_file)
         self._views.scrolled_away.connect(self._stop_following)
         self._views.message.connect(self.message)
@@ -111,13 +115,19 @@ class RunTabs(QWidget):
         self._dresses.clear()
         self._warnings = TurnWarnings()
         self.follow_button.setChecked(True)
+        self._find_files()
         self.overview.set_source(Path(progress.folder) / "overview.log" if progress.folder else None)
-        self.state_tab.show_state(None, ())
+        self.state_tab.begin(Path(progress.folder) if progress.folder else None, past)
         self._show(OVERVIEW)
+
+    def take(self, events: Sequence[Event]) -> None:
+        """This happened; `refresh` shows it."""
+        self.state_tab.take(events)
 
     def refresh(self, now: float) -> None:
         """Bring tabs in line with the run; cheap where nothing changed."""
         self._now = now
+        self._find_files()
         self._warnings.read(self._progress)
         new = [
             turn
@@ -151,11 +161,17 @@ class RunTabs(QWidget):
             self.bar.show()
         self._row.list_button.setVisible(bool(self._progress.turns))
         self.follow_button.setVisible(self._progress.status is None and not self._recorded)
-        self.state_tab.show_state(self._progress.state, self._progress.conflicts)
+        self.state_tab.show_conflicts(self._progress.conflicts)
         if started is not None and self.follow_button.isChecked():
             shown = self._progress.turns.get(self._page)
             if shown is None or shown.status is not TurnStatus.RUNNING:
                 self._show(started.id)
+
+    def _find_files(self) -> None:
+        """Files that logs name are looked for in the work folder of the run, once it is known."""
+        folder = Path(self._progress.workdir) if self._progress.workdir else None
+        if folder != self.host.files.folder:
+            self.host.files.set_folder(folder)
 
     def _make_room(self, new: list[TurnProgress]) -> list[TurnProgress]:
         """Those of the new turns that get a tab, after the oldest that succeeded have given theirs up."""
@@ -254,7 +270,7 @@ class RunTabs(QWidget):
     def show_conflicts(self) -> None:
         """The user wants to see what the agents did not agree about."""
         self._choose(STATE)
-        self.state_tab.show_conflicts()
+        self.state_tab.open_conflicts()
 
     def follow_to_the_end(self) -> None:
         """The run is over: whoever followed it sees the agent that it failed by."""

@@ -19,7 +19,8 @@ from app.reading_text import ReadingText
 from app.run_view.log_view import LogView
 from app.run_view.run_view import RunView
 from app.run_view.silence import is_about_silence, note_words
-from app.run_view.state_model import StateModel, preview, value_words
+from app.run_view.state_model import StateModel
+from app.run_view.state_words import preview, value_words
 from app.run_view.status_line import StatusLine
 from app.run_view.tabs import MOST_TABS, OVERVIEW, STATE
 from app.run_view.turn_views import MOST_VIEWS
@@ -593,8 +594,9 @@ def test_a_selected_conflict_is_read_whole_below_the_tree(shown: Shown) -> None:
         for first, second in ((one, two), (two, three))
     )
     shown.feed(
-        StateChanged(time=START, state=state_with({"files": values[2]})),
+        StateChanged(time=START, state=state_with({})),
         Merged(time=START, phase="loop", iteration=1, group=1, conflicts=conflicts),
+        StateChanged(time=START, state=state_with({"files": values[2]})),
     )
     tab = shown.view.tabs.state_tab
     shown.view.tabs.show_state()
@@ -609,7 +611,7 @@ def test_a_selected_conflict_is_read_whole_below_the_tree(shown: Shown) -> None:
     shown.feed(StateChanged(time=START, state=state_with({"files": values[2], "score": 1}, 2)))
     assert tab.value.toPlainText() == text, "who reads a conflict is not interrupted by the next merge"
     tab.tree.setCurrentIndex(tab.model.index_of(("payload", "score")))
-    assert tab.value.toPlainText() == "1"
+    assert tab.value.toPlainText().startswith("1\n")
 
 
 def test_a_value_that_was_made_of_several_names_no_single_writer(shown: Shown) -> None:

@@ -1,0 +1,196 @@
+"""What the state tab has done by workers: making earlier states again, comparing, writing JSON, searching.
+
+One worker, one thing at a time; of several wishes the last one counts.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import orjson
+from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal, SignalInstance, Slot
+
+from core.json_types import JsonValue
+from core.state import WorkflowState
+from core.state_history import StateHistory, StateLook, StateUnknown
+from core.state_search import StateSearch
+
+RAW_SHOWN = 512 * 1024
+"""Bytes of JSON that are shown as text; a copy has all of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class RawJson:
+    """A state as JSON: its beginning as `text`, cut between two lines where it has more than `RAW_SHOWN`."""
+
+    state: WorkflowState
+    text: str
+    size: int
+    """Bytes of all of it."""
+    cut: bool
+
+
+_UNSEEN = re.compile("[\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]")
+"""Characters that turn or hide what stands beside them; as escapes the JSON means the same."""
+
+
+def raw_json(state: WorkflowState) -> RawJson:
+    """The JSON of a state, as agents get it."""
+    data = state.to_json()
+    end = len(data)
+    if end > RAW_SHOWN:
+        end = data.rfind(b"\n", 0, RAW_SHOWN)
+        end = end if end > 0 else RAW_SHOWN
+    shown = data[:end].decode("utf-8", "ignore")
+    text = _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", shown)
+    return RawJson(state, text, len(data), cut=end < len(data))
+
+
+class _Job(QRunnable):
+    """Does one thing and tells the result through a signal of an object that outlives it."""
+
+    def __init__(self, number: int, work: Callable[[], object], done: SignalInstance) -> None:
+        super().__init__()
+        self._number = number
+        self._work = work
+        self._done = done
+
+    def run(self) -> None:
+        result: object
+        try:
+            result = self._work()
+        except (StateUnknown, OSError, TypeError, ValueError) as error:
+            # Told to who asked, who says it to the user.
+            result = error
+        self._done.emit(self._number, result)
+
+
+class StateWork(QObject):
+    """Signals: `looked(StateLook)`; `unknown(str)`: why a state cannot be had, in a sentence;
+    `written(RawJson)`; `copied(str)`: text for the clipboard; `not_copied(str)`: why not;
+    `searched(StateSearch)`: it is done.
+    """
+
+    looked = Signal(object)
+    unknown = Signal(str)
+    written = Signal(object)
+    copied = Signal(str)
+    not_copied = Signal(str)
+    searched = Signal(object)
+    _done = Signal(int, object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._pool = QThreadPool(self)
+        self._pool.setMaxThreadCount(1)
+        self._done.connect(self._take)
+        self._number = 0
+        self._wishes: dict[str, Callable[[], object]] = {}
+        """What is to be done next, of each kind."""
+        self._at_work: tuple[int, str] | None = None
+        self._stale: set[str] = set()
+        """Kinds whose result nobody wants any more."""
+        self._stop_search = threading.Event()
+
+    def look(self, history: StateHistory, number: int) -> None:
+        """Have the state at a point; `looked` or `unknown` tells."""
+        self._wish("look", lambda: history.look(number))
+
+    def write(self, state: WorkflowState) -> None:
+        """Have a state as JSON to show; `written` tells."""
+        self._wish("write", lambda: raw_json(state))
+
+    def copy(self, state: WorkflowState) -> None:
+        """Have all of a state as JSON; `copied` tells."""
+        self._wish("copy", lambda: state.to_json().decode("utf-8"))
+
+    def copy_value(self, value: JsonValue) -> None:
+        """Have a value as JSON, a text as it is; `copied` tells."""
+        self._wish("copy", lambda: value if isinstance(value, str) else value_json(value))
+
+    def search(self, search: StateSearch) -> None:
+        """Carry out a search instead of the last one; `searched` tells when it is done."""
+        self.stop_search()
+        stopping = self._stop_search = threading.Event()
+
+        def work() -> StateSearch:
+            search.run(stopping)
+            return search
+
+        self._wish("search", work)
+
+    def stop_search(self) -> None:
+        """The last search is not wanted any more."""
+        self._wishes.pop("search", None)
+        self._stop_search.set()
+
+    def forget(self) -> None:
+        """Another run: whatever was wanted of the last one is not wanted any more."""
+        self.stop_search()
+        self._wishes.clear()
+        if self._at_work is not None:
+            self._stale.add(self._at_work[1])
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is being done or waits to be."""
+        return self._at_work is not None or bool(self._wishes)
+
+    def _wish(self, kind: str, work: Callable[[], object]) -> None:
+        self._wishes[kind] = work
+        self._start()
+
+    def _start(self) -> None:
+        if self._at_work is not None or not self._wishes:
+            return
+        kind = next(iter(self._wishes))
+        work = self._wishes.pop(kind)
+        self._number += 1
+        self._at_work = (self._number, kind)
+        self._pool.start(_Job(self._number, work, self._done))
+
+    @Slot(int, object)
+    def _take(self, number: int, result: object) -> None:
+        assert self._at_work is not None  # only who works can be done
+        kind = self._at_work[1]
+        self._at_work = None
+        wanted = kind not in self._wishes and kind not in self._stale
+        self._stale.discard(kind)
+        self._start()
+        if wanted:
+            self._tell(kind, result)
+
+    def _tell(self, kind: str, result: object) -> None:
+        if isinstance(result, StateLook):
+            self.looked.emit(result)
+        elif isinstance(result, RawJson):
+            self.written.emit(result)
+        elif isinstance(result, StateSearch):
+            self.searched.emit(result)
+        elif isinstance(result, str):
+            self.copied.emit(result)
+        elif kind == "look":
+            self.unknown.emit(_sentence(result))
+        elif kind == "copy":
+            self.not_copied.emit(_sentence(result))
+
+    def close(self) -> None:
+        """Wait until nothing is done any more."""
+        self.forget()
+        self._pool.waitForDone()
+
+
+def value_json(value: JsonValue) -> str:
+    """A value as indented JSON. Raises TypeError for one that has none, such as a number beyond 64 bits."""
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode("utf-8")
+
+
+def _sentence(error: object) -> str:
+    if isinstance(error, StateUnknown):
+        return str(error)
+    if isinstance(error, OSError):
+        return f"A file of the run cannot be read ({error.strerror or error})."
+    return f"The state cannot be written as JSON ({error})."
