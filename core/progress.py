@@ -215,7 +215,7 @@ class RunProgress:
                 turn = self.turns.get(event.turn)
                 if turn is not None and isinstance(event, TurnStarted) and turn.is_over:
                     # The user had a failed turn made again while its group went on.
-                    turn.begin_again()
+                    turn.begin_again(event.time)
                 if turn is not None and not turn.is_over:
                     turn.apply(event)
                     turn.see_pause(bool(self.paused))
@@ -273,7 +273,7 @@ class RunProgress:
                     ref.agent,
                     ref.folder,
                 )
-                known.begin_again()
+                known.begin_again(event.time)
             self.latest[ref.place] = ref.turn
 
     def _merge(self, event: Merged) -> None:

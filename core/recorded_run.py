@@ -32,6 +32,7 @@ from core.progress import RunProgress
 from core.progress_words import PHASE_WORDS
 from core.run_files import TURNS_NAME, UPDATE_NAME, WORKFLOW_NAME
 from core.state import Phase, StateUpdate
+from core.turn_progress import TurnProgress
 from core.usage import Spent, Usage
 
 GroupKey = tuple[Phase, int, int]
@@ -219,19 +220,21 @@ def read_run(folder: Path) -> RecordedRun:
 
 def _find_lost_updates(run: RecordedRun) -> None:
     """Whatever the journal lost of merged groups: from the turns' folders, else the turn has to run again."""
+    groups: dict[str, dict[str, TurnProgress]] = {}
+    for turn in run.progress.turns.values():
+        groups.setdefault(turn.id.rpartition("/")[0], {})[turn.label] = turn
     for event in run.events:
         if not isinstance(event, Merged):
             continue
         key = (event.phase, event.iteration, event.group)
-        prefix = f"{event.phase}/{event.iteration}/{event.group}/"
-        turns = {turn.label: turn for turn in run.progress.turns.values() if turn.id.startswith(prefix)}
+        turns = groups.get(f"{event.phase}/{event.iteration}/{event.group}", {})
         for writer in event.writers:
-            turn = turns.get(writer)
-            if turn is None or turn.id in run.answers:
+            writing = turns.get(writer)
+            if writing is None or writing.id in run.answers:
                 continue
-            update = _kept_update(run.folder / TURNS_NAME / turn.folder / UPDATE_NAME)
+            update = _kept_update(run.folder / TURNS_NAME / writing.folder / UPDATE_NAME)
             if update is not None:
-                run.answers[turn.id] = update
+                run.answers[writing.id] = update
             else:
                 run.merged.discard(key)
 

@@ -46,7 +46,7 @@ class RunClock:
     def seconds(self, time: float) -> float:
         """How far into the run a time is; 0 before it began."""
         after = bisect_right(self._froms, time)
-        skipped = self._before[after]
+        skipped = 0.0
         if after:
             last = self.breaks[after - 1]
             skipped = self._before[after - 1] + min(time, last.ended) - last.began

@@ -143,8 +143,10 @@ class TurnProgress:
             return 0.0
         return max(0.0, now - since)
 
-    def begin_again(self) -> None:
+    def begin_again(self, now: float) -> None:
         """The turn is made again: the run was resumed, or the user asked for it."""
+        if not self.is_over:
+            self.cut_off(now, "It was cut off.")
         if self.started is not None:
             ended = self.started if self.finished is None else self.finished
             attempts = tuple(self.attempts_made)

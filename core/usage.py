@@ -22,6 +22,16 @@ class Usage:
 
     def __post_init__(self) -> None:
         # What a CLI tells may be any number, and a journal holds none beyond 64 bits.
+        # Runs have thousands of these, nearly all of them right.
+        if (
+            0 <= self.input_tokens <= MOST_TOKENS
+            and 0 <= self.output_tokens <= MOST_TOKENS
+            and 0 <= self.reasoning_tokens <= MOST_TOKENS
+            and 0 <= self.cache_read_tokens <= MOST_TOKENS
+            and 0 <= self.cache_write_tokens <= MOST_TOKENS
+            and (self.cost_usd is None or 0 <= self.cost_usd <= MOST_USD)
+        ):
+            return
         for name in _COUNTS:
             count = getattr(self, name)
             if not 0 <= count <= MOST_TOKENS:
