@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from PySide6.QtCore import QSize, Qt, QUrl
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import (
     QFont,
     QPainter,
@@ -16,10 +16,10 @@ from PySide6.QtGui import (
     QTextDocument,
     QTextFormat,
 )
-from PySide6.QtWidgets import QFrame, QLabel, QTextBrowser, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from app.field_text import duration
-from app.scroll_bar import use_thin_scroll_bars
+from app.sealed_browser import SealedBrowser
 from app.theme import TextSize, font, theme
 from core.agent import AgentDefinition
 from core.problems import Problem
@@ -35,23 +35,6 @@ def _breakable(text: str) -> str:
 
 _SURELY_FITS = 22
 """Characters that fit the narrowest preview."""
-
-
-class SealedBrowser(QTextBrowser):
-    """Rendered Markdown that loads no image, style or file, whatever the text asks for."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setOpenLinks(False)
-        self.setOpenExternalLinks(False)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        use_thin_scroll_bars(self)
-        self.document().setDocumentMargin(0)
-
-    def loadResource(self, type: int, name: QUrl | str) -> object:  # noqa: N802
-        """Nothing, always."""
-        del type, name
-        return ""
 
 
 class AgentPreview(QWidget):
