@@ -258,6 +258,8 @@ def _schema(options: argparse.Namespace) -> int:
     import resources
 
     path = resources.settings_schema_file() if options.settings else resources.schema_file()
+    if options.report:
+        path = resources.report_schema_file()
     sys.stdout.write(path.read_text(encoding="utf-8"))
     return EXIT_OK
 

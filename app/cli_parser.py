@@ -93,7 +93,9 @@ def parser() -> argparse.ArgumentParser:
     doctor.add_argument("--json", action="store_true", help="print one JSON object a line")
 
     schema = commands.add_parser("schema", help="print the JSON Schema of workflow files")
-    schema.add_argument(
+    other = schema.add_mutually_exclusive_group()
+    other.add_argument("--report", action="store_true", help="print that of runs' reports as JSON instead")
+    other.add_argument(
         "--settings", action="store_true", help="print that of files with settings (openloop.json) instead"
     )
 

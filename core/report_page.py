@@ -9,18 +9,18 @@ import base64
 import hashlib
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 import resources
 from core.progress import RunProgress
+from core.report_chart import chart_of
 from core.report_model import RunReport
-from core.report_text import shown
-from core.report_timeline import DrawnBar, Mark, Piece, Timeline, timeline_of
+from core.report_parts import anchors_of
+from core.report_timeline import timeline_of
 from core.report_tree import Node
-from core.report_view import LeftOut, anchors_of, page_of, time_words
+from core.report_view import page_of
 
 _ICONS = (
     "openloop",
@@ -35,95 +35,7 @@ _ICONS = (
     "circle-dashed",
     "loader-circle",
 )
-_HEAD, _PITCH, _BAR, _GAP = 40, 26, 16, 10
-_COMPACT_PITCH, _COMPACT_BAR = 14, 10
-"""Pixels: of the timeline's head, a row, a bar, and above a phase. `style.css` has the same for labels."""
-_COMPACT_FROM = 60
-"""Rows from which on they are lower."""
-_MOST_BARS = 10_000
-_THINNEST = 0.15
-"""Percent of the width; what is less is drawn as two pixels."""
-_NAMED, _NAMED_ON_PHONES = 5.0, 25.0
-"""Percent that a phase or iteration takes to have its name in it."""
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-_LEGEND = {
-    "succeeded": "succeeded",
-    "failed": "failed",
-    "corrected": "had to be corrected",
-    "stopped": "stopped or cut off",
-    "running": "at work",
-    "wait": "waiting",
-}
-_HATCHED = frozenset({"failed", "corrected", "stopped", "running"})
-
-
-@dataclass(frozen=True, slots=True)
-class ChartPiece:
-    """A rectangle of the timeline: `left` in percent, `width` as SVG takes it, the rest in pixels."""
-
-    kind: str
-    left: str
-    width: str
-    top: int
-    height: int
-    round: int
-    hatch: bool
-    sign: str
-
-
-@dataclass(frozen=True, slots=True)
-class ChartBar:
-    """A bar, what is said about it, and the row of the table that it leads to."""
-
-    anchor: str
-    tip: str
-    pieces: tuple[ChartPiece, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ChartRow:
-    """A row with its label."""
-
-    label: str
-    parallel: bool
-    first: bool
-    bars: tuple[ChartBar, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ChartMark:
-    """A mark of the timeline; in percent."""
-
-    left: str
-    width: str
-    text: str
-    minor: bool
-    """On a phone there is no room for its text."""
-
-
-@dataclass(frozen=True, slots=True)
-class LegendEntry:
-    """What a kind of bar means."""
-
-    kind: str
-    words: str
-    hatch: bool
-    sign: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Chart:
-    """The timeline as it is drawn."""
-
-    words: str
-    compact: bool
-    height: int
-    rows: tuple[ChartRow, ...]
-    ticks: tuple[ChartMark, ...]
-    passes: tuple[ChartMark, ...]
-    breaks: tuple[ChartMark, ...]
-    legend: tuple[LegendEntry, ...]
-    left: LeftOut
 
 
 def page_html(report: RunReport, progress: RunProgress) -> str:
@@ -140,7 +52,7 @@ def page_html(report: RunReport, progress: RunProgress) -> str:
     )
     return environment.get_template("page.html").render(
         page=page,
-        chart=_chart(timeline_of(progress, report.ended), anchors_of(report), page.savings),
+        chart=chart_of(timeline_of(progress, report.ended), anchors_of(report), page.savings),
         tree=_tree_html(page.tree) if page.tree is not None else "",
         style=Markup(style),
         style_hash=_hash(style),
@@ -172,82 +84,6 @@ def _symbol(icon: str) -> tuple[str, str, Markup]:
     box = re.search(r'viewBox="([\d. ]+)"', text)
     inside = text[text.index(">", text.index("<svg")) + 1 : text.rindex("</svg>")].strip()
     return icon, box[1] if box else "0 0 24 24", Markup(inside)
-
-
-# --- timeline -------------------------------------------------------------------------------------------
-
-
-def _chart(timeline: Timeline, anchors: dict[str, str], savings: str) -> Chart | None:
-    if not timeline.rows:
-        return None
-    compact = len(timeline.rows) >= _COMPACT_FROM
-    pitch, height = (_COMPACT_PITCH, _COMPACT_BAR) if compact else (_PITCH, _BAR)
-    top = _HEAD
-    rows: list[ChartRow] = []
-    bars = dropped = 0
-    kinds: dict[str, None] = {}
-    signs: dict[str, None] = {}
-    for row in timeline.rows:
-        top += _GAP if row.first else 0
-        kept = row.bars[: max(0, _MOST_BARS - bars)]
-        bars += len(kept)
-        dropped += len(row.bars) - len(kept)
-        drawn = tuple(_bar(each, top + (pitch - height) // 2, height, anchors) for each in kept)
-        for bar in drawn:
-            for piece in bar.pieces:
-                kinds[piece.kind] = None
-                signs[piece.sign] = None
-        rows.append(ChartRow(shown(row.label, 200), row.parallel, row.first, drawn))
-        top += pitch
-    legend = [LegendEntry(kind, words, kind in _HATCHED) for kind, words in _LEGEND.items() if kind in kinds]
-    legend += [
-        LegendEntry("succeeded", words, False, sign)
-        for sign, words in (("↻", "tried again"), ("✎", "corrected itself"))
-        if sign in signs
-    ]
-    if timeline.breaks:
-        legend.append(
-            LegendEntry("break", "time left out: the run was resumed, or waited for its user", False)
-        )
-    return Chart(
-        words=savings,
-        compact=compact,
-        height=top + 8,
-        rows=tuple(rows),
-        ticks=tuple(_mark(mark) for mark in timeline.ticks),
-        passes=tuple(_mark(mark, names_from=_NAMED) for mark in timeline.passes),
-        breaks=tuple(_mark(mark) for mark in timeline.breaks),
-        legend=tuple(legend),
-        left=LeftOut(f"{dropped:,} bars", "All turns are in the table below.") if dropped else LeftOut(),
-    )
-
-
-def _mark(mark: Mark, names_from: float = 0.0) -> ChartMark:
-    text = mark.text if mark.width >= names_from else ""
-    return ChartMark(f"{mark.left:.3f}", f"{mark.width:.3f}", text, mark.width < _NAMED_ON_PHONES)
-
-
-def _bar(drawn: DrawnBar, top: int, height: int, anchors: dict[str, str]) -> ChartBar:
-    bar = drawn.bar
-    words = [bar.title, bar.status.value, time_words(drawn.seconds)]
-    if bar.starts > 1:
-        words.append(f"start {bar.start_number} of {bar.starts}")
-    if len(bar.attempts) > 1:
-        words.append(f"{len(bar.attempts)} attempts")
-    if bar.message:
-        words.append(bar.message)
-    pieces = tuple(_piece(piece, top, height) for piece in drawn.pieces)
-    return ChartBar(anchors.get(bar.turn, ""), shown(" · ".join(words), 400), pieces)
-
-
-def _piece(piece: Piece, top: int, height: int) -> ChartPiece:
-    thin = piece.width < _THINNEST
-    width = "2" if thin else f"{piece.width:.3f}%"
-    if piece.kind == "wait":
-        return ChartPiece("wait", f"{piece.left:.3f}", width, top + height // 2 - 1, 2, 0, False, "")
-    hatch = piece.kind in _HATCHED and not thin
-    sign = piece.sign if piece.width > 1.2 and height >= _BAR else ""
-    return ChartPiece(piece.kind, f"{piece.left:.3f}", width, top, height, 0 if thin else 3, hatch, sign)
 
 
 # --- state ----------------------------------------------------------------------------------------------

@@ -34,6 +34,11 @@ def schema_file() -> Path:
     return folder() / "workflow.schema.json"
 
 
+def report_schema_file() -> Path:
+    """The JSON Schema of runs' reports; `core.report_schema` makes it."""
+    return folder() / "report.schema.json"
+
+
 def settings_schema_file() -> Path:
     """The JSON Schema of files with settings; `core.schema` makes it."""
     return folder() / "settings.schema.json"

@@ -1,0 +1,154 @@
+"""Turns and groups on a report's page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
+
+from core.events import AttemptKind
+from core.progress_words import quantity_words
+from core.report_model import AttemptReport, GroupReport, RunReport, TurnReport
+from core.report_parts import (
+    MOST_ANSWERS,
+    MOST_DETAIL,
+    MOST_LISTED,
+    MOST_MESSAGE,
+    MOST_VALUE,
+    NOTHING,
+    STATUS_ICONS,
+    AttemptRow,
+    Fact,
+    GroupRows,
+    LeftOut,
+    TurnRow,
+    json_part,
+    moment_words,
+    place_words,
+    time_words,
+    usage_words,
+)
+from core.report_text import digest, fair_share, json_bytes, shown, size_words
+from core.run_files import TURNS_NAME, UPDATE_NAME
+
+_KINDS = {
+    AttemptKind.FIRST: "first attempt",
+    AttemptKind.RETRY: "retry",
+    AttemptKind.CORRECTION: "correction",
+}
+
+
+def turn_rows(report: RunReport, anchors: dict[str, str]) -> tuple[dict[str, TurnRow], LeftOut]:
+    """By turn id: its row. `anchors`: by turn id. Also, what all their answers together left out."""
+    sizes = [len(json_bytes(turn.update.payload)) if turn.update is not None else 0 for turn in report.turns]
+    share = fair_share(sizes, MOST_ANSWERS)
+    rows = {turn.id: _turn(turn, report.started, anchors[turn.id], share) for turn in report.turns}
+    long = sum(size > share for size in sizes)
+    if not long:
+        return rows, NOTHING
+    where = f"of {quantity_words(long, 'long answer')}. All is in the turns' folders ({UPDATE_NAME})."
+    return rows, LeftOut(size_words(sum(max(0, size - share) for size in sizes)), where.capitalize())
+
+
+def _turn(turn: TurnReport, run_began: float, anchor: str, share: int) -> TurnRow:
+    message = shown(turn.message, MOST_MESSAGE)
+    answer = None
+    if turn.update is not None:
+        said = {key: value for key, value in vars(turn.update).items() if value is not None}
+        where = f"All of it is in {TURNS_NAME}/{shown(turn.folder, MOST_VALUE)}/{UPDATE_NAME}."
+        answer = json_part(said, share + 200, where)
+    attempts = len(turn.attempts)
+    return TurnRow(
+        anchor=anchor,
+        title=shown(turn.title, MOST_VALUE),
+        label=shown(turn.label, MOST_VALUE),
+        iteration=f"{turn.iteration:,}" if turn.iteration else "",
+        kind=turn.status,
+        word=turn.status.value,
+        icon=STATUS_ICONS[turn.status],
+        began=time_words(turn.started - run_began) if turn.started is not None else "–",
+        time=time_words(turn.seconds),
+        attempts_words=f"{attempts:,}" if attempts != 1 else "1",
+        tokens=f"{turn.usage.total_tokens:,}",
+        cost=usage_words(turn.usage),
+        digest=_digest(turn, message),
+        message=message,
+        detail=shown(turn.detail, MOST_DETAIL),
+        answer=answer,
+        attempts=tuple(_attempts(turn.attempts[:MOST_LISTED])),
+        facts=tuple(_turn_facts(turn)),
+    )
+
+
+def _digest(turn: TurnReport, message: str) -> str:
+    if turn.update is None:
+        words = message.splitlines()[0] if message else "No answer."
+    elif turn.update.payload:
+        words = digest(turn.update.payload)
+    else:
+        words = "Nothing for the payload."
+    if turn.update is not None and turn.update.is_complete:
+        words = f"complete · {words}"
+    return shown(words, MOST_VALUE)
+
+
+def _turn_facts(turn: TurnReport) -> Iterable[Fact]:
+    if turn.started is not None:
+        yield Fact("Began", moment_words(turn.started))
+    yield Fact("Backend", shown(turn.backend or "–", MOST_VALUE))
+    if turn.model:
+        yield Fact("Model", shown(turn.model, MOST_VALUE))
+    if turn.agent != turn.label:
+        yield Fact("Agent", shown(turn.agent, MOST_VALUE))
+    if turn.prompt_bytes:
+        yield Fact("Prompt", size_words(turn.prompt_bytes))
+    usage = turn.usage
+    parts = {
+        "in": usage.input_tokens,
+        "out": usage.output_tokens,
+        "reasoning": usage.reasoning_tokens,
+        "cache read": usage.cache_read_tokens,
+        "cache write": usage.cache_write_tokens,
+    }
+    tokens = [f"{count:,} {name}" for name, count in parts.items() if count]
+    if tokens:
+        yield Fact("Tokens", " · ".join(tokens))
+    yield Fact("Folder", shown(f"{TURNS_NAME}/{turn.folder}", MOST_VALUE))
+    if turn.session:
+        yield Fact("Session", shown(turn.session, MOST_VALUE))
+
+
+def _attempts(attempts: Sequence[AttemptReport]) -> Iterable[AttemptRow]:
+    for attempt, after in zip_longest(attempts, attempts[1:]):
+        # A process that ended well may have answered badly; the attempt after it says so.
+        yield _attempt(attempt, attempt.problem or (after.reason if after is not None else ""))
+
+
+def _attempt(attempt: AttemptReport, problem: str) -> AttemptRow:
+    words = [_KINDS[attempt.kind]]
+    if attempt.finished is None:
+        words.append("no end was recorded")
+    else:
+        words.append(time_words(attempt.finished - attempt.started))
+    if attempt.signal is not None:
+        words.append(f"signal {attempt.signal}")
+    elif attempt.exit_code is not None:
+        words.append(f"exit code {attempt.exit_code}")
+    if attempt.left_behind:
+        words.append(f"left {quantity_words(attempt.left_behind, 'process', 'processes')} behind")
+    if attempt.late_bytes:
+        words.append(f"{size_words(attempt.late_bytes)} came too late")
+    kind = "failed" if problem else "succeeded"
+    return AttemptRow(kind, " · ".join(words), shown(problem, MOST_MESSAGE))
+
+
+def group_rows(group: GroupReport, rows: dict[str, TurnRow], several: bool) -> GroupRows:
+    """A group with the rows of its turns. `several`: its phase has more than one group."""
+    words = ["in parallel" if group.mode == "parallel" else "in sequence"]
+    own = tuple(rows[turn] for turn in group.turns if turn in rows)
+    if group.mode == "parallel":
+        words.append(quantity_words(len(own), "agent"))
+    if len(own) > 1:
+        words += [quantity_words(group.usage.total_tokens, "token"), usage_words(group.usage)]
+    index = group.index if several else None
+    place = place_words(group.phase, group.iteration, group.name, index)
+    return GroupRows(group.mode, place, " · ".join(words), own)
