@@ -28,7 +28,6 @@ from pytestqt.qtbot import QtBot
 from rich.console import Console
 
 from app.builder.agent_pool import AgentPool
-from app.builder.agent_preview import SealedBrowser
 from app.builder.notices import ProblemList
 from app.builder.workflow_view import WorkflowView
 from app.document import WorkflowDocument
@@ -41,6 +40,7 @@ from app.question import Choice, ask
 from app.reading_text import ReadingText, harmless
 from app.run_view.run_view import RunView
 from app.run_view.status_line import StatusLine
+from app.sealed_browser import SealedBrowser
 from core.agent import AgentLibrary
 from core.events import (
     AttemptKind,
