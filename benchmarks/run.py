@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import psutil
 
-from benchmarks import fanout, flood, journal, load, sequential, start, state, stop
+from benchmarks import fanout, flood, journal, load, opening, sequential, start, state, stop
 from benchmarks.report import Rows, print_head, print_rows
 
 BENCHMARKS: dict[str, Rows] = {
@@ -31,6 +31,7 @@ BENCHMARKS: dict[str, Rows] = {
     "journal": journal.rows,
     "load": load.rows,
     "start": start.rows,
+    "opening": opening.rows,
 }
 LOG_VIEW = "log_view"
 """Has a table of its own, and needs 2 GB of temporary files: only when it is named."""

@@ -87,6 +87,8 @@ class Bar:
 
     def rested(self, now: float) -> Iterator[Span]:
         """From when to when it waited for the time of its next attempt after one that failed."""
+        if all(attempt.retry_in is None for attempt in self.attempts):
+            return
         for attempt, end, _ in _gaps(self, now):
             if attempt.retry_in is not None and attempt.finished is not None:
                 yield attempt.finished, max(attempt.finished, min(end, attempt.finished + attempt.retry_in))
@@ -203,6 +205,11 @@ class RunChart:
         """
         known = self.progress.turns
         changed = set(known if turns is None else turns)
+        if turns is None:
+            self._bars.clear()
+            self._turns.clear()
+            for row in self._rows.values():
+                row.bars = []
         if len(self._bars) != len(known):
             changed.update(turn for turn in known if turn not in self._bars)
         rows = len(self._rows)
@@ -388,14 +395,14 @@ class RunChart:
         ]
         return without(pauses, union(sorted(busy)))
 
-    def savings(self, now: float) -> Savings:
-        """What it brought that agents worked at the same time, up to `now`."""
+    def savings(self, now: float, clock: RunClock | None = None) -> Savings:
+        """What it brought that agents worked at the same time, up to `now`. `clock`: that of `now`."""
         work = critical = overlap = 0.0
         for _, times in self._times(now):
             work += times.work
             critical += times.longest
             overlap += times.overlap
-        return Savings(work, self.clock(now).length, critical, overlap)
+        return Savings(work, (clock or self.clock(now)).length, critical, overlap)
 
 
 def run_chart(progress: RunProgress) -> RunChart:
@@ -451,6 +458,8 @@ def _gaps(bar: Bar, now: float) -> Iterator[tuple[Attempt, float, Attempt | None
 
 def _waits_for_user(bar: Bar, now: float) -> Iterator[Span]:
     """When it asked its user, as far as the attempts tell: questions are not in the journal."""
+    if len(bar.attempts) == 1 and bar.attempts[0].finished in (None, bar.ended):
+        return
     for attempt, end, following in _gaps(bar, now):
         corrected = following is not None and following.kind is AttemptKind.CORRECTION
         if attempt.retry_in is None and not corrected and attempt.finished is not None:

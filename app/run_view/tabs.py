@@ -106,8 +106,14 @@ class RunTabs(QWidget):
         self._progress = progress
         self._page = OVERVIEW
         self._moving = True
-        while self.bar.count():
-            self.bar.removeTab(0)
+        many = self.bar.count() > _MANY and self.bar.isVisible()
+        if many:
+            # A visible bar lays out all its tabs again for each that goes.
+            self.bar.hide()
+        for index in reversed(range(self.bar.count())):
+            self.bar.removeTab(index)
+        if many:
+            self.bar.show()
         self._moving = False
         self._views.clear()
         self._tabs.clear()
@@ -141,7 +147,7 @@ class RunTabs(QWidget):
             self.bar.hide()
         started: TurnProgress | None = None
         for turn in new:
-            self._add_tab(turn)
+            self._insert_tab(turn, len(self._tabs))
         for turn in self._progress.turns.values():
             before = self._dresses.get(turn.id)
             dress = self._dress_of(turn)
@@ -190,13 +196,15 @@ class RunTabs(QWidget):
         return [turn for turn in new if turn.id not in self._closed]
 
     def _add_tab(self, turn: TurnProgress, at: int | None = None) -> None:
-        index = len(self._tabs) if at is None else at
+        self._insert_tab(turn, len(self._tabs) if at is None else at)
+        self._dress(turn)
+
+    def _insert_tab(self, turn: TurnProgress, index: int) -> None:
         self._tabs.insert(index, turn.id)
         self._closed.discard(turn.id)
         self._moving = True
         self.bar.insertTab(index, turn.title.replace("&", "&&"))
         self._moving = False
-        self._dress(turn)
 
     def _dress_of(self, turn: TurnProgress) -> TabDress:
         waits = turn.waits_for_run or (bool(self._progress.paused) and turn.status is TurnStatus.WAITING)

@@ -90,14 +90,14 @@ class TimelinePlot:
         self.progress = progress
         self.chart = RunChart(progress)
         self.now = progress.last_event or 0.0
-        self.clock = self.chart.clock(self.now)
+        self.clock = RunClock(self.now, self.now)
         self.bands: list[Band] = []
         self.groups: dict[GroupKey, Span] = {}
         self.savings = Savings()
         self._shapes: dict[RowKey, RowShapes] = {}
         self._group_rows: dict[GroupKey, list[tuple[int, int]]] = {}
         self.scale.fit()
-        self.refresh(None, self.now)
+        self.refresh((), self.now)
 
     @property
     def live(self) -> bool:
@@ -119,12 +119,13 @@ class TimelinePlot:
             self._shapes.pop(key, None)
         if len(self.rows) != rows or turns is None:
             self._group_rows.clear()
+            self._shapes.clear()
         self.clock = self.chart.clock(self.now)
         if len(self.clock.breaks) != breaks:
             self._shapes.clear()
         self.bands = self.chart.bands(self.now)
         self.groups = self.chart.group_spans(self.now)
-        self.savings = self.chart.savings(self.now)
+        self.savings = self.chart.savings(self.now, self.clock)
         self.scale.grow(self.clock.length, live=self.live)
 
     def shapes(self, row: Row) -> RowShapes:
