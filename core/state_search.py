@@ -5,8 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from core.json_types import JsonObject, JsonValue
+from core.state_changes import Change
 
 MOST_MATCHES = 50_000
 """Further ones are not looked for."""
@@ -22,6 +24,10 @@ class _Link:
     parent: _Link | None
 
 
+_Level: TypeAlias = tuple[_Link | None, Iterator[tuple[str | int, JsonValue]], Change | None]
+"""An object or list that is being looked at: where it is, what is left of it, what of it counts."""
+
+
 def scalar_text(value: JsonValue) -> str:
     """A single value as it is written in JSON, a text without its quotes; empty for lists and objects."""
     if isinstance(value, str):
@@ -34,12 +40,14 @@ def scalar_text(value: JsonValue) -> str:
 
 
 class StateSearch:
-    """One search for a text in keys and values, upper and lower case alike.
+    """One search for a text in keys and values, upper and lower case alike. `within`: only in what this
+    tree of changes tells of.
 
     `run` is called once, on a worker; the rest may be read meanwhile from another thread.
     """
 
-    def __init__(self, root: JsonObject, needle: str) -> None:
+    def __init__(self, root: JsonObject, needle: str, within: Change | None = None) -> None:
+        self._within = within
         self.needle = needle.casefold()
         self._root = root
         self._found: list[_Link] = []
@@ -71,12 +79,10 @@ class StateSearch:
         if not needle:
             self.done = True
             return
-        waiting: list[tuple[_Link | None, Iterator[tuple[str | int, JsonValue]]]] = [
-            (None, iter(self._root.items()))
-        ]
+        waiting: list[_Level] = [(None, iter(self._root.items()), self._within)]
         looked = 0
         while waiting:
-            parent, entries = waiting[-1]
+            parent, entries, within = waiting[-1]
             entry = next(entries, None)
             if entry is None:
                 waiting.pop()
@@ -85,13 +91,20 @@ class StateSearch:
             if looked % _SLICE == 0 and stopping.is_set():
                 return
             key, value = entry
+            if within is not None:
+                within = within.inside.get(key if isinstance(key, str) else f"[{key}]")
+                if within is None:
+                    continue
+                if within.kind is not None:
+                    # All of what was added or changed as a whole.
+                    within = None
             link = _Link(key, parent)
             if (isinstance(key, str) and needle in key.casefold()) or needle in scalar_text(value).casefold():
                 found.append(link)
                 if len(found) >= MOST_MATCHES:
                     break
             if isinstance(value, dict):
-                waiting.append((link, iter(value.items())))
+                waiting.append((link, iter(value.items()), within))
             elif isinstance(value, list):
-                waiting.append((link, enumerate(value)))
+                waiting.append((link, enumerate(value), within))
         self.done = True

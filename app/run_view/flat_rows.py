@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QPainter
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt
+from PySide6.QtGui import QFontMetrics, QPainter, QPalette
 from PySide6.QtWidgets import QHeaderView, QStyledItemDelegate, QStyleOptionViewItem, QTreeView, QWidget
 
 from app.theme import TextSize, font, theme
@@ -55,8 +55,31 @@ class FlatHeader(QHeaderView):
         painter.restore()
 
 
+class _CalmSelection(QObject):
+    """Keeps a tree's selection soft, whatever theme comes: what is painted on it is read as elsewhere."""
+
+    def __init__(self, tree: QTreeView) -> None:
+        super().__init__(tree)
+        self._tree = tree
+        self._apply()
+        tree.installEventFilter(self)
+
+    def _apply(self) -> None:
+        palette = self._tree.palette()
+        palette.setColor(QPalette.ColorRole.Highlight, theme().color("accent_soft"))
+        palette.setColor(QPalette.ColorRole.HighlightedText, theme().color("text"))
+        if palette != self._tree.palette():
+            self._tree.setPalette(palette)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+        if event.type() is QEvent.Type.PaletteChange and watched is self._tree:
+            self._apply()
+        return False
+
+
 def flatten(tree: QTreeView) -> None:
-    """Give a tree these rows and this header."""
+    """Give a tree these rows, this header and a soft selection."""
     tree.setHeader(FlatHeader(tree))
     tree.setItemDelegate(RoomyRows(tree))
     tree.setFont(font())
+    _CalmSelection(tree)

@@ -5,19 +5,43 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, Signal, Slot
+from PySide6.QtCore import QEvent, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.buttons import Button, ButtonLook
 from app.labels import QuietLabel
+from app.plain_text import plain_tool_tip
 from app.run_view.point_slider import PointSlider
-from app.theme import font
+from app.theme import font, theme
 from core.progress_words import PHASE_WORDS
 from core.state_history import StatePoint
 from core.visible_text import visible
 
 _MOST_NAMED = 6
 """Writers of a point that are named."""
+
+
+class _OneLine(QuietLabel):
+    """A line that is cut where there is no room, with the whole as tool tip."""
+
+    def __init__(self, text: str, parent: QWidget | None = None) -> None:
+        super().__init__(text, parent)
+        self.setFont(font(tabular=True))
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        return QSize(super().sizeHint().width(), max(28, self.fontMetrics().height() + 4))
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        return QSize(0, self.sizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        del event
+        painter = QPainter(self)
+        painter.setPen(theme().color("quiet"))
+        text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
+        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
 
 
 class PointBar(QWidget):
@@ -46,10 +70,7 @@ class PointBar(QWidget):
         self.later.setToolTip(self.tr("Point after this one (Alt+Right)"))
         self.latest = Button(self.tr("Latest"), ButtonLook.FLAT, "chevrons-right", self)
         self.latest.setToolTip(self.tr("The present state, and follow it (Alt+End)"))
-        self.words = QuietLabel("", self)
-        self.words.setFont(font(tabular=True))
-        self.words.setWordWrap(True)
-        self.words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+        self.words = _OneLine("", self)
         self.row = QWidget(self)
         row = QHBoxLayout(self.row)
         row.setContentsMargins(0, 0, 0, 0)
@@ -60,13 +81,20 @@ class PointBar(QWidget):
         row.addWidget(self.latest)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
+        column.setSpacing(0)
         column.addWidget(self.row)
-        column.addWidget(self.words)
+        self._line = QHBoxLayout()
+        self._line.setSpacing(8)
+        self._line.addWidget(self.words, 1)
+        column.addLayout(self._line)
         self.slider.moved_by_user.connect(self.choose)
         self.earlier.clicked.connect(self.step_back)
         self.later.clicked.connect(self.step_on)
         self.latest.clicked.connect(self.choose_latest)
+
+    def add_beside_words(self, widget: QWidget) -> None:
+        """Something that stands at the end of the line of words."""
+        self._line.addWidget(widget)
 
     @property
     def number(self) -> int:
@@ -129,6 +157,7 @@ class PointBar(QWidget):
         text = self.tr("{0} · {1}").format(words, self._said) if words and self._said else words
         self.words.setText(text)
         self.words.setAccessibleName(text)
+        self.words.setToolTip(plain_tool_tip(text))
 
     def _show(self) -> None:
         number, last = self.number, len(self._points) - 1

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHeaderView, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
-from app.labels import SectionLabel
+from app.buttons import Button, ButtonLook
+from app.labels import Line
 from app.plain_text import plain_tool_tip
 from app.run_view.conflict_words import conflict_text, keeper_words, where_words
 from app.run_view.flat_rows import flatten
@@ -18,11 +19,10 @@ from core.merge import parse_path
 from core.progress import RecordedConflict
 from core.visible_text import visible
 
-_MARGIN = 12
-
 
 class ConflictTable(QWidget):
-    """All conflicts of a run so far; hidden where there are none.
+    """All conflicts of a run so far. `button` says how many there are and shows and hides the table; where it
+    stands is the owner's.
 
     Signals: `chosen(int)`: the user wants to read this one, counted from 0.
     """
@@ -35,13 +35,16 @@ class ConflictTable(QWidget):
         """The conflicts as the table has them, with whose value counts."""
         self.paths: list[tuple[str, ...]] = []
         """Where each is in the state."""
-        self.label = SectionLabel("", self)
-        self.label.setContentsMargins(_MARGIN, 0, 0, 0)
+        self.button = Button("", ButtonLook.FLAT, "triangle-alert", self.parentWidget())
+        self.button.setCheckable(True)
+        self.button.setToolTip(self.tr("List what agents did not agree about"))
+        self.button.toggled.connect(self.setVisible)
+        self.button.hide()
         self.table = self._make_table()
         column = QVBoxLayout(self)
-        column.setContentsMargins(0, 8, 0, 0)
-        column.setSpacing(4)
-        column.addWidget(self.label)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(Line(self))
         column.addWidget(self.table)
         self.hide()
 
@@ -95,8 +98,10 @@ class ConflictTable(QWidget):
             self.table.addTopLevelItem(self._item(entry, keepers))
         count = len(conflicts)
         words = self.tr("{0} conflict") if count == 1 else self.tr("{0} conflicts")
-        self.label.setText(words.format(count).upper())
-        self.setVisible(count > 0)
+        self.button.setText(words.format(f"{count:,}"))
+        self.button.setVisible(count > 0)
+        if not count:
+            self.button.setChecked(False)
         return changed
 
     def _item(self, entry: RecordedConflict, keepers: Sequence[str]) -> QTreeWidgetItem:
@@ -116,18 +121,11 @@ class ConflictTable(QWidget):
 
     def open(self) -> None:
         """Go to the conflict that was read last, else to the first."""
+        self.button.setChecked(True)
         item = self.table.currentItem() or self.table.topLevelItem(0)
         if item is not None:
             self.table.setCurrentItem(item)
             self.table.setFocus(Qt.FocusReason.OtherFocusReason)
-            self._choose()
-
-    def select(self, number: int) -> None:
-        """Go to this conflict."""
-        item = self.table.topLevelItem(number)
-        if item is not None:
-            self.table.setCurrentItem(item)
-            self.table.scrollToItem(item)
             self._choose()
 
     @Slot()

@@ -71,13 +71,13 @@ class _Node:
 
 
 def state_object(state: WorkflowState) -> JsonObject:
-    """The state's own fields around the shared payload; nothing is copied."""
+    """The state's own fields around the shared payload, what agents write first; nothing is copied."""
     return {
-        "current_phase": state.current_phase,
-        "iteration": state.iteration,
+        "payload": state.payload,
         "is_complete": state.is_complete,
         "termination_reason": state.termination_reason,
-        "payload": state.payload,
+        "current_phase": state.current_phase,
+        "iteration": state.iteration,
         "meta": state.meta,
     }
 

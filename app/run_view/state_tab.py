@@ -21,7 +21,6 @@ from PySide6.QtWidgets import (
 )
 
 from app.buttons import Button, ButtonLook
-from app.flow_layout import FlowLayout
 from app.labels import Line, QuietLabel
 from app.run_view.conflict_words import change_text
 from app.run_view.point_bar import PointBar
@@ -32,6 +31,7 @@ from app.run_view.state_raw import StateRaw
 from app.run_view.state_tree import StateTree
 from app.run_view.state_words import preview
 from app.run_view.state_work import RawJson, StateWork
+from app.run_view.tool_row import ToolRow
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import mono_font
 from core.events import Event
@@ -76,8 +76,9 @@ class StateTab(QWidget):
         self.value = self._make_value()
         self.raw = StateRaw(self)
         self.conflict_part = ConflictTable(self)
-        self.conflicts, self.conflicts_label = self.conflict_part.table, self.conflict_part.label
+        self.conflicts = self.conflict_part.table
         self.points = PointBar(self)
+        self.points.add_beside_words(self.conflict_part.button)
         self.finder = StateFind(self)
         self.changes_button = Button(self.tr("Only changes"), ButtonLook.OUTLINED, "diff", self)
         self.changes_button.setCheckable(True)
@@ -132,11 +133,8 @@ class StateTab(QWidget):
         head = QVBoxLayout()
         head.setContentsMargins(_MARGIN, 8, _MARGIN, 8)
         head.setSpacing(8)
-        tools = FlowLayout()
-        for widget in (self.finder, self.changes_button, self.raw_button, self.copy_button):
-            tools.addWidget(widget)
         head.addWidget(self.points)
-        head.addLayout(tools)
+        head.addWidget(ToolRow(self.finder, (self.changes_button, self.raw_button, self.copy_button), page))
         splitter = self._splitter = QSplitter(Qt.Orientation.Vertical, page)
         splitter.setHandleWidth(1)
         splitter.setChildrenCollapsible(False)
@@ -149,7 +147,8 @@ class StateTab(QWidget):
         splitter.addWidget(self.conflict_part)
         splitter.setStretchFactor(0, 3)
         splitter.setStretchFactor(1, 1)
-        splitter.setSizes([340, 120, 140])
+        splitter.setSizes([340, 110, 140])
+        self.value.hide()
         column = QVBoxLayout(page)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -169,12 +168,12 @@ class StateTab(QWidget):
         self.finder.needle_changed.connect(self._find)
         self.finder.step_requested.connect(self.find_next)
         self.finder.left.connect(self.focus_state)
-        self.changes_button.toggled.connect(self._rebuild)
+        self.changes_button.toggled.connect(self._turn_changes)
         self.raw_button.toggled.connect(self._turn_view)
         self.copy_button.clicked.connect(self.copy_json)
         self.tree.place_chosen.connect(self._value_chosen)
         self.tree.copy_requested.connect(self.copy_value)
-        self.tree.dispute_requested.connect(self._open_conflict)
+        self.tree.dispute_requested.connect(self._read_conflict)
         self.conflict_part.chosen.connect(self._read_conflict)
         for keys, slot in (
             (QKeySequence(QKeySequence.StandardKey.Find), self.finder.open),
@@ -257,7 +256,8 @@ class StateTab(QWidget):
         same = self._look is not None and self._look.state is look.state
         self._look = look
         count = look.changes.count
-        self.changes_button.setEnabled(count > 0 or self.changes_button.isChecked())
+        only = self.changes_button.isChecked()
+        self.changes_button.setEnabled((count > 0 or only) and not self.raw_button.isChecked())
         self._views.setCurrentIndex(_RAW if self.raw_button.isChecked() else _TREE)
         self._rebuild()
         if not same:
@@ -284,6 +284,7 @@ class StateTab(QWidget):
         self._views.setCurrentIndex(_UNKNOWN)
         self.model.show_state(None)
         self.value.clear()
+        self._show_pane(False)
 
     @Slot()
     def _rebuild(self) -> None:
@@ -295,6 +296,12 @@ class StateTab(QWidget):
         self.tree.show_state(look.state, look.changes, self._disputes(), only_changes=only)
         if not self._reads_conflict:
             self._show_value(self.tree.currentIndex())
+
+    @Slot()
+    def _turn_changes(self) -> None:
+        """Between all of the state and what changed of it."""
+        self._rebuild()
+        self._find(self.finder.needle)
 
     def _disputes(self) -> Disputes:
         """The conflicts up to the point that is shown."""
@@ -316,6 +323,7 @@ class StateTab(QWidget):
         self._show_value(index)
 
     def _show_value(self, index: QModelIndex) -> None:
+        self._show_pane(index.isValid())
         if not index.isValid():
             self.value.clear()
             return
@@ -326,19 +334,21 @@ class StateTab(QWidget):
             parts += [self.conflict_part.text(number) for number in disputes.here[-1:]]
         self.value.setPlainText(visible("\n\n".join(parts), keeps_lines=True))
 
+    def _show_pane(self, wanted: bool) -> None:
+        """The pane below the tree takes room only where there is something to read."""
+        self.value.setVisible(wanted and not self.raw_button.isChecked())
+
     @Slot(int)
     def _read_conflict(self, number: int) -> None:
         """Show all of a conflict in the pane below the tree."""
         self._reads_conflict = True
+        self.raw_button.setChecked(False)
+        self._show_pane(True)
         height = self._splitter.height()
         if self.value.height() < height * 0.3:
             # Two values with their writers need room; it is taken from the tree for once.
             self._splitter.setSizes([int(height * part) for part in (0.25, 0.45, 0.3)])
         self.value.setPlainText(self.conflict_part.text(number))
-
-    @Slot(int)
-    def _open_conflict(self, number: int) -> None:
-        self.conflict_part.select(number)
 
     @Slot()
     def focus_state(self) -> None:
@@ -350,8 +360,8 @@ class StateTab(QWidget):
     def _turn_view(self) -> None:
         """Between tree and text."""
         raw = self.raw_button.isChecked()
-        self.value.setVisible(not raw)
-        self.changes_button.setVisible(not raw)
+        self._show_pane(bool(self.value.toPlainText()))
+        self.changes_button.setEnabled(not raw)
         if self._look is None:
             return
         self._views.setCurrentIndex(_RAW if raw else _TREE)
@@ -383,7 +393,8 @@ class StateTab(QWidget):
 
     def _begin_search(self) -> None:
         assert self._look is not None  # what is not shown cannot be searched
-        self._search = StateSearch(state_object(self._look.state), self.finder.needle)
+        within = self._look.changes.root if self.changes_button.isChecked() else None
+        self._search = StateSearch(state_object(self._look.state), self.finder.needle, within)
         self._match = None
         self.work.search(self._search)
         self._poll.start()
@@ -409,11 +420,7 @@ class StateTab(QWidget):
     def _go_to_match(self, number: int) -> None:
         assert self._search is not None  # a match is one of a search
         self._match = number
-        path = self._search.path(number)
-        if not self.tree.go_to(path) and self.changes_button.isChecked():
-            # It is among what did not change.
-            self.changes_button.setChecked(False)
-            self.tree.go_to(path)
+        self.tree.go_to(self._search.path(number))
 
     @Slot(int)
     def find_next(self, step: int) -> None:

@@ -581,7 +581,7 @@ def test_conflicts_name_the_path_both_values_both_writers_and_what_was_kept(show
         "last",
         "Loop · iteration 1",
     ]
-    assert tab.conflicts_label.text() == "1 CONFLICT"
+    assert tab.conflict_part.button.text() == "1 conflict"
     shown.feed(Merged(time=START, phase="loop", iteration=2, group=1, conflicts=(conflict,)))
     assert tab.conflicts.topLevelItemCount() == 2
 
