@@ -41,7 +41,10 @@ COLLECT_MS = 1000
 
 
 def run_application(workflow: Path | None, theme: str | None) -> int:
-    """Open the window, with `workflow` or the example in it, until it is closed. Gives the exit code."""
+    """Open the window, with `workflow`, what was open last, or the start page, until it is closed.
+
+    Gives the exit code.
+    """
     sys.setswitchinterval(SWITCH_SECONDS)
     application = QApplication.instance() or QApplication(sys.argv[:1])
     assert isinstance(application, QApplication)
@@ -77,7 +80,7 @@ async def _show(application: QApplication, workflow: Path | None, theme: str | N
     window.closed.connect(end)
     collector = _collect_garbage_here(window)
     unsaved = UnsavedWork(document, window.notices)
-    window.files.load(workflow.absolute() if workflow is not None else resources.example_workflow())
+    window.starting.begin(workflow)
     unsaved.offer()
     window.show()
     QTimer.singleShot(WARM_UP_MS, window, _warm_up)

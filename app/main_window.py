@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QCloseEvent
-from PySide6.QtWidgets import QApplication, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from app.about import show_about
 from app.agent_actions import AgentActions
@@ -43,6 +43,7 @@ from app.run_notices import RunNotices
 from app.run_session import RunSession
 from app.run_view.status_line import StatusLine
 from app.settings_store import SettingsStore
+from app.starting import Starting
 from app.theme import Appearance, Scheme, is_appearance_event
 from app.top_bar import TopBar
 from app.tray_icon import TrayIcon
@@ -132,6 +133,12 @@ class MainWindow(FileDropWindow):
             self.status,
         )
         self._arrange()
+        self.starting = Starting(
+            self.pages, (self.top_bar, self.status), document, self.files, self.recent, self.run, self.agents,
+            self.actions_of_window, self,
+        )  # fmt: skip
+        self.starting.check_requested.connect(self.doctor.open)
+        self.closed.connect(self.starting.close)
         self._connect_parts()
         self._connect_actions()
         self._restore()
@@ -155,7 +162,9 @@ class MainWindow(FileDropWindow):
         layout.setSpacing(0)
         layout.addWidget(self.top_bar)
         layout.addWidget(self.notices)
-        layout.addWidget(self.splitter, 1)
+        self.pages = QStackedWidget(self)
+        self.pages.addWidget(self.splitter)
+        layout.addWidget(self.pages, 1)
         layout.addWidget(self.status)
         # A click beside everything takes the focus from the workflow, too, which letters edit.
         central.setFocusPolicy(Qt.FocusPolicy.ClickFocus)

@@ -39,6 +39,7 @@ def _end() -> None:
 
 def show_openloop() -> None:
     """Start OpenLoop as `app.cli` does, with the example open."""
+    import resources
     from app import application
     from app.main_window import MainWindow
 
@@ -53,7 +54,7 @@ def show_openloop() -> None:
             return done
 
     application.MainWindow = Window  # type: ignore[attr-defined]
-    application.run_application(None, None)
+    application.run_application(resources.example_workflow(), None)
 
 
 def show_bare() -> None:
