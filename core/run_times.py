@@ -152,17 +152,22 @@ class Savings:
         return self.times_faster >= 1.05
 
 
-def savings_words(savings: Savings, tr: Callable[[str], str] = str) -> str:
-    """In one line: `4:12 of work in 2:14 · 1.9 times faster than in sequence`. `tr` translates."""
+def savings_words(savings: Savings, tr: Callable[[str], str] = str, *, short: bool = False) -> str:
+    """In one line: `4:12 of work in 2:14 · 1.9 times faster than in sequence`. `tr` translates; `short`: for
+    where there is little room."""
     if savings.work <= 0:
         return tr("No agent has worked yet")
-    times = f"{savings.times_faster:,.1f}"
     if savings.worth_saying:
         text = tr("{0} of work in {1} · {2} times faster than in sequence")
+        if short:
+            text = tr("{0} in {1} · {2} times faster")
+    elif short:
+        text = tr("{0} of work in {1}")
     elif savings.overlap > 0:
         text = tr("{0} of work in {1} · hardly any of it at the same time")
     else:
         text = tr("{0} of work in {1} · one agent at a time")
+    times = f"{savings.times_faster:,.1f}"
     return text.format(duration_words(savings.work), duration_words(savings.wall), times)
 
 

@@ -6,7 +6,15 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QElapsedTimer, QEvent, QRectF, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPaintEvent, QPen, QShowEvent
-from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QHBoxLayout,
+    QSizePolicy,
+    QSplitter,
+    QToolTip,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app.buttons import Button, ButtonLook
 from app.labels import Line
@@ -19,16 +27,18 @@ from core.progress import RunProgress
 from core.run_times import most_at_once, savings_words
 
 _ICON = 14
+_UNLIMITED = (1 << 24) - 1
+"""The height of a widget that has no limit, as Qt has it."""
 _REFRESH_MS = 250
 """Live numbers and bars change at most four times a second."""
 
 
 class SavingsLabel(QWidget):
-    """The savings in one line at the right; where there is little room, as much of it as is a sentence."""
+    """The savings in one line at the right, in fewer words where there is little room."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._text = ""
+        self._text = self._short = ""
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
 
     @property
@@ -36,10 +46,10 @@ class SavingsLabel(QWidget):
         """All of it."""
         return self._text
 
-    def show_text(self, text: str) -> None:
-        """Show these words."""
-        if text != self._text:
-            self._text = text
+    def show_text(self, text: str, short: str) -> None:
+        """Show these words, or the short ones where there is no room for them."""
+        if (text, short) != (self._text, self._short):
+            self._text, self._short = text, short
             self.setAccessibleName(text)
             self.update()
 
@@ -53,10 +63,9 @@ class SavingsLabel(QWidget):
     def shown_text(self) -> str:
         """What there is room for."""
         metrics = QFontMetrics(font(tabular=True))
-        for text in (self._text, self._text.partition(" · ")[0]):
-            if metrics.horizontalAdvance(text) <= self.width():
-                return text
-        return metrics.elidedText(self._text, Qt.TextElideMode.ElideRight, self.width())
+        if metrics.horizontalAdvance(self._text) <= self.width():
+            return self._text
+        return metrics.elidedText(self._short, Qt.TextElideMode.ElideRight, self.width())
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
@@ -127,6 +136,7 @@ class Timeline(QWidget):
         self._changed: set[str] | None = set()
         """Turns that changed since the last refresh; None: all may have."""
         self._stale = False
+        self._open_height = 0
         self.fold_button = FoldButton(self.tr("Timeline"), self)
         self.savings = SavingsLabel(self)
         self.fit_button = Button(self.tr("Fit"), ButtonLook.LINK, parent=self)
@@ -210,7 +220,8 @@ class Timeline(QWidget):
         self._show_savings()
 
     def _show_savings(self) -> None:
-        self.savings.show_text(savings_words(self.area.plot.savings, self.tr))
+        savings = self.area.plot.savings
+        self.savings.show_text(savings_words(savings, self.tr), savings_words(savings, self.tr, short=True))
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
         super().showEvent(event)
@@ -227,10 +238,25 @@ class Timeline(QWidget):
         """Show only the header, or all."""
         if collapsed == self.collapsed:
             return
+        if collapsed:
+            self._open_height = self.height()
         self.area.setHidden(collapsed)
-        self.setMaximumHeight(self.header.sizeHint().height() + 1 if collapsed else 0xFFFFFF)
+        height = self.header.sizeHint().height() + 1
+        self.setMaximumHeight(height if collapsed else _UNLIMITED)
+        self._ask_for(height if collapsed else max(self._open_height, self.sizeHint().height()))
         self._say_fold()
         self.collapsed_changed.emit(collapsed)
+
+    def _ask_for(self, height: int) -> None:
+        """Take so much room of the splitter; the panel before this one gives or gets it."""
+        splitter = self.parentWidget()
+        if not isinstance(splitter, QSplitter):
+            return
+        place, sizes = splitter.indexOf(self), splitter.sizes()
+        if place > 0:
+            sizes[place - 1] += sizes[place] - height
+            sizes[place] = height
+            splitter.setSizes(sizes)
 
     @Slot()
     def _fold_clicked(self) -> None:

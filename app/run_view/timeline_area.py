@@ -33,7 +33,7 @@ from app.plain_text import plain_tool_tip
 from app.reading_text import harmless
 from app.run_view.timeline_painter import MARGIN, Shown, TimelinePainter
 from app.run_view.timeline_plot import Spot, TimelinePlot
-from app.run_view.timeline_words import bar_lines, bar_sentence, break_words, row_lines
+from app.run_view.timeline_words import band_lines, bar_lines, bar_sentence, break_words, row_lines
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import font, is_appearance_event, theme
 from core.progress import RunProgress
@@ -391,6 +391,11 @@ class TimelineArea(QAbstractScrollArea):
         if point.x() < self.painter.plot_left and in_rows and row < len(self.plot.rows):
             return "\n".join(row_lines(self.plot.rows[row], self.plot.now, self.tr)), around
         clock, scale = self.plot.clock, self.plot.scale
+        if point.y() < self.painter.top:
+            moment = clock.time(max(0.0, scale.seconds_at(point.x() - self.painter.plot_left)))
+            for band in reversed(self.plot.bands):
+                if band.began <= moment <= band.ended:
+                    return "\n".join(band_lines(band, clock, self.tr)), around
         for cut in clock.breaks:
             if abs(self.painter.plot_left + scale.x_of(clock.seconds(cut.began)) - point.x()) <= _REACH + 1:
                 return break_words(cut, self.tr), around

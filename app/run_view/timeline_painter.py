@@ -57,6 +57,8 @@ class TimelinePainter:
     bottom: float = 0.0
     """Below the rows: the axis."""
     _narrowest_name: float = 0.0
+    _edges: list[int] = field(default_factory=list)
+    """Where bands begin that are seen."""
     _fonts: dict[str, QFont] = field(default_factory=dict)
     _metrics: dict[str, QFontMetricsF] = field(default_factory=dict)
 
@@ -131,6 +133,7 @@ class TimelinePainter:
         painter.setFont(self._fonts["label"])
         tint, line, quiet = (theme().color(name) for name in ("raised", "line", "quiet"))
         painter.setPen(quiet)
+        self._edges.clear()
         bands = self.plot.bands
         down = int(rows.bottom())
         for number, band in enumerate(bands):
@@ -142,8 +145,9 @@ class TimelinePainter:
             start, end = round(max(left, plot.left() - 1)), round(min(right, plot.right() + 1))
             if number % 2:
                 painter.fillRect(start, 0, end - start, down, tint)
-            if number:
-                painter.fillRect(round(max(left, plot.left() - 2)), 0, 1, down, line)
+            if number and left >= plot.left():
+                self._edges.append(round(left))
+                painter.fillRect(round(left), 0, 1, down, line)
             # The name stays in view while something of the band does.
             seen = max(left, plot.left())
             room = min(right, plot.right()) - seen - 2 * GRID
@@ -167,6 +171,9 @@ class TimelinePainter:
                     # Whole pixels within the plot: a tenth of the time of what is smoothed at its edges.
                     start, end = max(left - 1, plot.left() - 1), min(right + 1, plot.right() + 1)
                     painter.fillRect(round(start), round(top), round(end - start), round(height), ground)
+        line = theme().color("line")
+        for edge in self._edges:
+            painter.fillRect(edge, round(self.top), 1, round(plot.height()), line)
 
     def _paint_breaks(self, painter: QPainter, plot: QRectF, rows: QRectF) -> None:
         pen = QPen(theme().color("quiet"), 1, Qt.PenStyle.DashLine)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from core.events import AttemptKind, TurnStatus
 from core.progress_words import PHASE_WORDS, cost_words, duration_words, quantity_words, span_words
-from core.run_clock import Break, BreakKind
+from core.run_clock import Break, BreakKind, RunClock
 from core.run_times import Band, Bar, Row, Savings
 from core.turn_progress import Attempt
 
@@ -118,6 +118,15 @@ def band_words(band: Band, tr: Translate) -> tuple[str, str]:
     if band.phase == "loop":
         return tr("Iteration {0}").format(band.iteration), str(band.iteration)
     return PHASE_WORDS[band.phase], ""
+
+
+def band_lines(band: Band, clock: RunClock, tr: Translate) -> Iterator[str]:
+    """All about a phase or a pass of the loop."""
+    yield band_words(band, tr)[0]
+    took = clock.seconds(band.ended) - clock.seconds(band.began)
+    yield tr("{0}, from {1} to {2}").format(
+        short_time(took), clock_words(band.began), clock_words(band.ended)
+    )
 
 
 def break_words(cut: Break, tr: Translate) -> str:
