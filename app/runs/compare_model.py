@@ -1,11 +1,11 @@
-"""The rows of a comparison as a model of two levels, and the filter over them."""
+"""The rows of a comparison as a model, and the filter over them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from PySide6.QtCore import (
-    QAbstractItemModel,
+    QAbstractTableModel,
     QModelIndex,
     QObject,
     QPersistentModelIndex,
@@ -26,8 +26,8 @@ _TIP = 600
 NAME, FIRST, SECOND, CHANGE = range(4)
 
 
-class CompareModel(QAbstractItemModel):
-    """Columns: what it is, A, B, and the difference. Ids: 0 at the top, else the parent's row + 1."""
+class CompareModel(QAbstractTableModel):
+    """Columns: what it is, A, B, and the difference."""
 
     def __init__(self, change: str, parent: QObject | None = None) -> None:
         """`change`: the heading of the last column."""
@@ -41,35 +41,17 @@ class CompareModel(QAbstractItemModel):
         self._rows = rows
         self.endResetModel()
 
-    def row_at(self, index: Index) -> CompareRow | None:
-        """The row of an index; None for an index of none."""
-        if not index.isValid():
-            return None
-        above = index.internalId()
-        rows = self._rows[above - 1].rows if above else self._rows
-        return rows[index.row()]
+    def row_at(self, row: int) -> CompareRow:
+        """One of the rows."""
+        return self._rows[row]
 
     # --- Qt's side -------------------------------------------------------------------------------------
 
-    def index(self, row: int, column: int, parent: Index = NO_INDEX) -> QModelIndex:
-        if not self.hasIndex(row, column, parent):
-            return QModelIndex()
-        return self.createIndex(row, column, parent.row() + 1 if parent.isValid() else 0)
-
-    def parent(self, index: Index = NO_INDEX) -> QModelIndex:  # type: ignore[override]  # as of a model
-        if not index.isValid() or not index.internalId():
-            return QModelIndex()
-        return self.createIndex(index.internalId() - 1, 0, 0)
-
     def rowCount(self, parent: Index = NO_INDEX) -> int:  # noqa: N802
-        if not parent.isValid():
-            return len(self._rows)
-        row = self.row_at(parent) if not parent.internalId() and parent.column() == 0 else None
-        return len(row.rows) if row is not None else 0
+        return 0 if parent.isValid() else len(self._rows)
 
     def columnCount(self, parent: Index = NO_INDEX) -> int:  # noqa: N802
-        del parent
-        return 4
+        return 0 if parent.isValid() else 4
 
     def headerData(  # noqa: N802
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
@@ -79,9 +61,9 @@ class CompareModel(QAbstractItemModel):
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        row = self.row_at(index)
-        if row is None:
+        if not index.isValid():
             return None
+        row = self._rows[index.row()]
         texts = (row.name, row.first, row.second, row.change)
         match role:
             case Qt.ItemDataRole.DisplayRole:
@@ -90,7 +72,8 @@ class CompareModel(QAbstractItemModel):
                 return plain_tool_tip(harmless(texts[index.column()][:_TIP]))
             case Qt.ItemDataRole.AccessibleTextRole if index.column() == NAME:
                 change = f", {row.change}" if row.change else ""
-                return harmless(tr("{0}: A {1}, B {2}").format(row.name, row.first, row.second) + change)
+                name = f"{row.of}, {row.name}" if row.of else row.name
+                return harmless(tr("{0}: A {1}, B {2}").format(name, row.first, row.second) + change)
             case _ if role == ROW_ROLE:
                 return row
         return None
@@ -117,12 +100,11 @@ class CompareFilter(QSortFilterProxyModel):
         self.invalidate()
 
     def filterAcceptsRow(self, row: int, parent: Index) -> bool:  # noqa: N802
-        found = self._model.row_at(self._model.index(row, 0, parent))
-        if found is None:
+        del parent
+        found = self._model.row_at(row)
+        if self._only_different and not found.differs:
             return False
-        if self._only_different and not (found.differs or any(part.differs for part in found.rows)):
-            return False
-        if parent.isValid() or not self._words:
+        if not self._words:
             return True
-        text = f"{found.name} {found.first} {found.second} {found.change}".casefold()
+        text = f"{found.of} {found.name} {found.first} {found.second} {found.change}".casefold()
         return all(word in text for word in self._words)

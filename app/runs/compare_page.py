@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QLabel,
     QPlainTextEdit,
-    QSplitter,
+    QSizePolicy,
     QStackedWidget,
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -30,17 +30,19 @@ from app.reading_text import harmless
 from app.runs.back_bar import BackBar, IconMark
 from app.runs.compare_model import CHANGE, FIRST, NAME, ROW_ROLE, SECOND, CompareFilter, CompareModel, Index
 from app.runs.compare_rows import CompareRow, difference_row, money_words, outcome_of, result_rows
+from app.runs.lined_splitter import LinedSplitter
 from app.runs.run_delegate import OUTCOME_ICONS
 from app.runs.words import moment_words, outcome_words
 from app.scroll_bar import use_thin_scroll_bars
 from app.tab_bar import FlatTabBar
-from app.theme import TextSize, font, mono_font, paint_icon, theme
+from app.theme import TextSize, font, mono_font, theme
 from core.compare_runs import Difference, DifferenceKind, Differences, RunComparison
 from core.json_types import JsonValue
 from core.progress_words import duration_words
 from core.report_model import RunReport
 
 _MARGIN = 12
+_INDENT = 16
 _MOST_SHOWN = 20_000
 """Characters of a value that are shown."""
 RESULT, STATE, WORKFLOW = range(3)
@@ -99,14 +101,16 @@ class _Rows(QStyledItemDelegate):
             return
         colors = theme()
         painter.save()
-        painter.setFont(font(bold=row.differs and index.column() == NAME, tabular=True))
-        differs = row.differs or any(part.differs for part in row.rows)
-        token = "text" if differs else "quiet"
+        painter.setFont(font(bold=row.differs and not row.of and index.column() == NAME, tabular=True))
+        token = "text" if row.differs else "quiet"
         if index.column() == CHANGE and row.differs:
             token = "accent"
         painter.setPen(colors.color(token))
         metrics = QFontMetrics(painter.font())
-        box = option.rect.adjusted(4 if index.column() else 0, 0, -8, 0)
+        left = 4
+        if index.column() == NAME:
+            left = _MARGIN + (_INDENT if row.of else 0)
+        box = option.rect.adjusted(left, 0, -8, 0)
         mode = Qt.TextElideMode.ElideMiddle if index.column() == NAME else Qt.TextElideMode.ElideRight
         text = metrics.elidedText(str(index.data() or ""), mode, box.width())
         painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
@@ -124,8 +128,10 @@ class CompareTree(QTreeView):
         self.setItemDelegate(_Rows(self))
         self.setFrameShape(QTreeView.Shape.NoFrame)
         self.setUniformRowHeights(True)
-        self.setAllColumnsShowFocus(True)
-        self.setIndentation(18)
+        self.setRootIsDecorated(False)
+        self.setItemsExpandable(False)
+        self.setBackgroundRole(QPalette.ColorRole.Base)
+        self.setAutoFillBackground(True)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -135,21 +141,13 @@ class CompareTree(QTreeView):
 
     def drawRow(self, painter: QPainter, options: QStyleOptionViewItem, index: Index) -> None:  # noqa: N802
         colors = theme()
-        if self.selectionModel().isRowSelected(index.row(), index.parent()):
+        if self.selectionModel().isRowSelected(index.row()):
             painter.fillRect(options.rect, colors.color("accent_soft"))
             if self.hasFocus():
                 painter.fillRect(
                     options.rect.x(), options.rect.y(), 3, options.rect.height(), colors.color("accent")
                 )
         super().drawRow(painter, options, index)
-
-    def drawBranches(self, painter: QPainter, rect: QRect, index: Index) -> None:  # noqa: N802
-        # The style would paint its own ground for a selected row.
-        model = self.model()
-        if model.hasChildren(index):
-            name = "chevron-down" if self.isExpanded(index) else "chevron-right"
-            box = QRect(rect.right() - 16, rect.center().y() - 6, 13, 13)
-            paint_icon(painter, name, box.toRectF(), theme().color("quiet"))
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)
@@ -176,6 +174,7 @@ class RunCard(QWidget):
         self.icon = IconMark(self)
         self.title = ElidedLabel("", parent=self)
         self.title.setFont(font(bold=True))
+        self.title.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.facts = QuietLabel("", self)
         self.facts.setFont(font(TextSize.SMALL, tabular=True))
         self.facts.setWordWrap(True)
@@ -235,9 +234,6 @@ class ComparePage(QWidget):
         self.models = [CompareModel(heading, self) for heading in headings]
         self.filters = [CompareFilter(model, self) for model in self.models]
         self.trees = [CompareTree(found, name, self) for found, name in zip(self.filters, names, strict=True)]
-        for tree in self.trees[1:]:
-            tree.setRootIsDecorated(False)
-            tree.setIndentation(_MARGIN)
         self.note = QuietLabel("", self)
         self.note.setWordWrap(True)
         self.note.setContentsMargins(_MARGIN, 6, _MARGIN, 6)
@@ -254,7 +250,7 @@ class ComparePage(QWidget):
         text.setReadOnly(True)
         text.setFrameShape(QFrame.Shape.NoFrame)
         text.setFont(mono_font())
-        text.document().setDocumentMargin(_MARGIN)
+        text.document().setDocumentMargin(0)
         text.setTabChangesFocus(True)
         text.setAccessibleName(name)
         return text
@@ -276,19 +272,15 @@ class ComparePage(QWidget):
         self.pages = QStackedWidget(self)
         for tree in self.trees:
             self.pages.addWidget(tree)
-        self.both = QSplitter(Qt.Orientation.Horizontal, self)
-        self.both.setHandleWidth(1)
-        self.both.setChildrenCollapsible(False)
-        for value in self.values:
-            self.both.addWidget(value)
-        self.splitter = QSplitter(Qt.Orientation.Vertical, self)
-        self.splitter.setHandleWidth(1)
-        self.splitter.setChildrenCollapsible(False)
+        self.both = LinedSplitter(Qt.Orientation.Horizontal, self)
+        for letter, value in zip("AB", self.values, strict=True):
+            self.both.addWidget(_captioned(letter, value))
+        self.splitter = LinedSplitter(Qt.Orientation.Vertical, self)
         self.splitter.addWidget(self.pages)
         self.splitter.addWidget(self.both)
         self.splitter.setStretchFactor(0, 3)
         self.splitter.setStretchFactor(1, 1)
-        self.both.setMinimumHeight(72)
+        self.both.setMinimumHeight(90)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -392,6 +384,20 @@ class ComparePage(QWidget):
         second = absent if difference.kind is DifferenceKind.ONLY_FIRST else whole_value(difference.second)
         self.values[0].setPlainText(first)
         self.values[1].setPlainText(second)
+
+
+def _captioned(letter: str, value: QWidget) -> QWidget:
+    """A value below the letter of its run."""
+    part = QWidget()
+    caption = QLabel(letter, part)
+    caption.setFont(font(TextSize.LABEL, bold=True))
+    caption.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+    column = QVBoxLayout(part)
+    column.setContentsMargins(_MARGIN, 8, 4, 4)
+    column.setSpacing(4)
+    column.addWidget(caption)
+    column.addWidget(value, 1)
+    return part
 
 
 def _items(found: Differences | None) -> Sequence[Difference]:

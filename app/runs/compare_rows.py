@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 from app.reading_text import harmless
 from app.runs.entry import Outcome
@@ -33,8 +33,8 @@ class CompareRow:
     second: str
     change: str = ""
     differs: bool = False
-    rows: tuple[CompareRow, ...] = field(default=())
-    """What it is made of."""
+    of: str = ""
+    """The agent whose row it is; empty: of the run as a whole, or the head of an agent's rows."""
 
 
 def outcome_of(report: RunReport) -> Outcome:
@@ -62,36 +62,34 @@ def result_rows(both: RunComparison) -> list[CompareRow]:
         _number(tr("Tokens"), first.usage.total_tokens, second.usage.total_tokens),
     ]
     for pair in both.agents:
-        rows.append(_agent(pair.agent, pair.first, pair.second))
+        rows += _agent(pair.agent, pair.first, pair.second)
     return rows
 
 
-def _agent(name: str, first: AgentCost | None, second: AgentCost | None) -> CompareRow:
+def _agent(name: str, first: AgentCost | None, second: AgentCost | None) -> list[CompareRow]:
     one, other = first or _nobody(name), second or _nobody(name)
-    absent = tr("not there")
-    parts = (
+    parts: tuple[CompareRow, ...] = (
         _number(tr("Turns"), one.turns, other.turns),
         _time(tr("Time"), one.seconds, other.seconds),
         _cost(tr("Cost"), one.usage, other.usage),
         _number(tr("Tokens"), one.usage.total_tokens, other.usage.total_tokens),
     )
-    return CompareRow(
+    absent = tr("did not work")
+    head = CompareRow(
         tr("Agent {0}").format(name),
-        absent if first is None else _agent_words(first),
-        absent if second is None else _agent_words(second),
-        differs=(first is None) != (second is None),
-        rows=parts,
+        absent if first is None else "",
+        absent if second is None else "",
+        differs=(first is None) != (second is None) or any(part.differs for part in parts),
     )
+    if first is None:
+        parts = tuple(replace(part, first="") for part in parts)
+    if second is None:
+        parts = tuple(replace(part, second="") for part in parts)
+    return [head, *(replace(part, of=name) for part in parts)]
 
 
 def _nobody(name: str) -> AgentCost:
     return AgentCost(name, 0, 0.0, UsageReport(cost_usd=0.0))
-
-
-def _agent_words(cost: AgentCost) -> str:
-    tokens = tr("{0} tokens").format(f"{cost.usage.total_tokens:,}") if cost.usage.total_tokens else ""
-    parts = (money_words(cost.usage), tokens, duration_words(cost.seconds))
-    return " · ".join(part for part in parts if part)
 
 
 def _failed(report: RunReport) -> int:

@@ -26,7 +26,9 @@ Trash = Callable[[Path], bool]
 
 def move_to_trash(folder: Path) -> bool:
     """Move a folder to the system's trash. Blocking; from any thread."""
-    return QFile.moveToTrash(str(folder))[0]
+    # Some releases of PySide6 give the new place, too.
+    result: object = QFile.moveToTrash(str(folder))
+    return bool(result[0] if isinstance(result, tuple) else result)
 
 
 @dataclass(frozen=True, slots=True)

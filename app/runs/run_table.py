@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QResizeEvent
+from PySide6.QtCore import (
+    QItemSelectionModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    QPoint,
+    QRect,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPalette, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyleOptionViewItem, QTreeView, QWidget
 
 from app.runs.columns import Column, sample
@@ -81,13 +90,15 @@ class RunTable(QTreeView):
         self._columns: frozenset[Column] = frozenset()
         self._delegate = RunDelegate(self)
         self.setFrameShape(QTreeView.Shape.NoFrame)
+        # Also beside the header, over the scroll bar.
+        self.setBackgroundRole(QPalette.ColorRole.Base)
+        self.setAutoFillBackground(True)
         self.setHeader(RunHeader(self))
         self.setModel(filtered)
         self.setItemDelegate(self._delegate)
         self.setRootIsDecorated(False)
         self.setItemsExpandable(False)
         self.setUniformRowHeights(True)
-        self.setAllColumnsShowFocus(True)
         self.setMouseTracking(True)
         self.setSortingEnabled(True)
         self.sortByColumn(Column.STARTED, Qt.SortOrder.DescendingOrder)
@@ -161,6 +172,11 @@ class RunTable(QTreeView):
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)
         self._fit()
+
+    def choose(self, index: QModelIndex) -> None:
+        """Select this row alone, whatever keys are held down."""
+        flags = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
+        self.selectionModel().setCurrentIndex(index, flags)
 
     # --- keys and rows ---------------------------------------------------------------------------------
 

@@ -12,8 +12,6 @@ from PySide6.QtGui import (
     QActionGroup,
     QKeyEvent,
     QKeySequence,
-    QPainter,
-    QPaintEvent,
     QPalette,
     QResizeEvent,
     QShortcut,
@@ -21,8 +19,6 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QMenu,
-    QSplitter,
-    QSplitterHandle,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -33,6 +29,7 @@ from app.fields import FIELD_HEIGHT, OutlinedField
 from app.labels import ElidedLabel, QuietLabel
 from app.runs.columns import NUMBERS, Column, heading
 from app.runs.entry import RunEntry
+from app.runs.lined_splitter import LinedSplitter
 from app.runs.outcome_chips import OutcomeChips
 from app.runs.run_actions import RunActions
 from app.runs.run_detail import RunDetail
@@ -41,7 +38,7 @@ from app.runs.run_reader import FolderOf, Reading, RunReader
 from app.runs.run_table import RunTable
 from app.runs.words import runs_words
 from app.runs.work_bar import WorkBar
-from app.theme import TextSize, font, theme
+from app.theme import TextSize, font
 
 _MARGIN = 12
 _SIDE_BY_SIDE = 1000
@@ -169,9 +166,7 @@ class RunsPage(QWidget):
         foot.addWidget(self.count)
         column.addLayout(foot)
         left.setMinimumHeight(180)
-        self.splitter = _LinedSplitter(Qt.Orientation.Vertical, self)
-        self.splitter.setHandleWidth(1)
-        self.splitter.setChildrenCollapsible(False)
+        self.splitter = LinedSplitter(Qt.Orientation.Vertical, self)
         self.splitter.addWidget(left)
         self.splitter.addWidget(self.detail)
         self.splitter.setStretchFactor(0, 3)
@@ -238,7 +233,7 @@ class RunsPage(QWidget):
                 if not self.filtered.mapFromSource(known).isValid():
                     self._show_all()
                 index = self.filtered.mapFromSource(known)
-                self.list.setCurrentIndex(index)
+                self.list.choose(index)
                 self.list.scrollTo(index)
         if self._wanted is not None or (self._chosen and self.selected):
             return
@@ -249,7 +244,7 @@ class RunsPage(QWidget):
                 return
             index = next((row for row in rows if _is_resumable(self.filtered.entry(row))), index)
         if index.isValid() and self.filtered.entry(index) != self.current:
-            self.list.setCurrentIndex(index)
+            self.list.choose(index)
 
     def _show_all(self) -> None:
         """Take away whatever hides runs."""
@@ -323,8 +318,11 @@ class RunsPage(QWidget):
         self.chips.setVisible(bool(self.runs.rowCount()))
         self._show_count()
         if self.filtered.rowCount():
+            waited = self._pages.currentWidget() is self.empty and self.field.hasFocus()
             self._pages.setCurrentWidget(self.list)
             self.setFocusProxy(self.list)
+            if waited and not self.field.text():
+                self.list.setFocus(Qt.FocusReason.OtherFocusReason)
             return
         words = self.field.text().strip()
         if self._problem:
@@ -358,7 +356,7 @@ class RunsPage(QWidget):
     def _keep_selection(self) -> None:
         """Something is selected wherever there is something."""
         if not self.selected:
-            self.list.setCurrentIndex(self.filtered.index(0, 0))
+            self.list.choose(self.filtered.index(0, 0))
         self._show_current()
         self._show_state()
 
@@ -453,7 +451,7 @@ class RunsPage(QWidget):
         if step is not None and self.filtered.rowCount():
             row = min(self.filtered.rowCount() - 1, max(0, self.list.currentIndex().row() + step))
             self._chosen = True
-            self.list.setCurrentIndex(self.filtered.index(row, 0))
+            self.list.choose(self.filtered.index(row, 0))
             return True
         return False
 
@@ -475,16 +473,3 @@ class RunsPage(QWidget):
 
 def _is_resumable(entry: RunEntry | None) -> bool:
     return entry is not None and entry.resumable
-
-
-class _Handle(QSplitterHandle):
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
-        del event
-        QPainter(self).fillRect(self.rect(), theme().color("line"))
-
-
-class _LinedSplitter(QSplitter):
-    """A splitter between two parts of one ground: the handle is a line of the theme."""
-
-    def createHandle(self) -> QSplitterHandle:  # noqa: N802
-        return _Handle(self.orientation(), self)
