@@ -14,6 +14,9 @@ _GEOMETRY = "window/geometry"
 _SPLITTER = "window/splitter"
 _SCHEME = "view/scheme"
 _ZOOM = "view/log_zoom"
+_WRAP = "view/log_wrap"
+_NUMBERS = "view/log_line_numbers"
+_EDITOR = "files/editor"
 _RECENT = "files/recent"
 _NOTICES = "run/notices"
 _SHAPES = "shapes"
@@ -145,7 +148,35 @@ class SettingsStore:
         # An empty list would be read back as nothing at all.
         self._settings.setValue(_LAST_TABS, value or [""])
 
+    @property
+    def log_wrap(self) -> bool:
+        """Whether long lines of logs wrap."""
+        return str(self._settings.value(_WRAP, "true")).lower() != "false"
+
+    @log_wrap.setter
+    def log_wrap(self, value: bool) -> None:
+        self._settings.setValue(_WRAP, value)
+
+    @property
+    def log_line_numbers(self) -> bool:
+        """Whether lines of logs are numbered."""
+        return str(self._settings.value(_NUMBERS, "false")).lower() == "true"
+
+    @log_line_numbers.setter
+    def log_line_numbers(self, value: bool) -> None:
+        self._settings.setValue(_NUMBERS, value)
+
     # --- files -----------------------------------------------------------------------------------------
+
+    @property
+    def editor(self) -> str:
+        """The command that opens files which logs name; empty: the user chose none."""
+        value = self._settings.value(_EDITOR)
+        return value if isinstance(value, str) else ""
+
+    @editor.setter
+    def editor(self, value: str) -> None:
+        self._settings.setValue(_EDITOR, value)
 
     @property
     def recent(self) -> list[Path]:

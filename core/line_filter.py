@@ -50,8 +50,8 @@ class LineFilter(LineScan):
 
     def _matching(self, data: bytes) -> list[int]:
         """The lines of a chunk that match, from 0."""
-        lines: list[int] = []
         if self._finder is None:
+            lines: list[int] = []
             first = 0
             for segment in self._segments:
                 end = first + _line_count(data, segment.start, segment.end)
@@ -59,16 +59,7 @@ class LineFilter(LineScan):
                     lines.extend(range(first, end))
                 first = end
             return lines
-        line, counted, following = 0, 0, 0
-        for start, _ in self._finder.spans(data, self._hide):
-            if start < following:
-                continue
-            line += data.count(b"\n", counted, start)
-            counted = start
-            end = data.find(b"\n", start)
-            following = len(data) if end < 0 else end + 1
-            lines.append(line)
-        return lines
+        return self._finder.lines(data, self._hide)
 
     def _dropped(self, first_line: int) -> None:
         del first_line

@@ -67,6 +67,12 @@ class Finder(Protocol):
     def spans(self, data: bytes, shown: Shown) -> Iterator[tuple[int, int]]:
         """Where matches are, in bytes. Raises TooSlowError."""
 
+    def lines(self, data: bytes, shown: Shown) -> list[int]:
+        """The lines that have matches, from 0. Raises TooSlowError."""
+
+    def some(self, data: bytes, shown: Shown, apart: int) -> Iterator[int]:
+        """Where matches begin, in bytes, but for those that are closer together. Raises TooSlowError."""
+
     def in_text(self, text: str) -> list[tuple[int, int]]:
         """Where matches are in one line that is painted, in characters; none where that takes too long."""
 
@@ -121,6 +127,33 @@ class _Plain:
         if self._bytes.search(data) is not None:
             yield from (match.span() for match in self._bytes.finditer(shown(data)))
 
+    def lines(self, data: bytes, shown: Shown) -> list[int]:
+        if self._bytes.search(data) is None:
+            return []
+        data = shown(data)
+        search = self._bytes.search
+        if self._simple is not None:
+            looked, simple = (data if self._case else data.lower()), self._simple
+            if looked.count(simple) * 8 > data.count(b"\n"):
+                return [at for at, line in enumerate(looked.split(b"\n")) if simple in line]
+        found: list[int] = []
+        line, counted = 0, 0
+        match = search(data)
+        while match is not None:
+            line += data.count(b"\n", counted, match.start())
+            found.append(line)
+            counted = match.start()
+            end = data.find(b"\n", counted)
+            match = search(data, end) if end >= 0 else None
+        return found
+
+    def some(self, data: bytes, shown: Shown, apart: int) -> Iterator[int]:
+        data = shown(data)
+        match = self._bytes.search(data)
+        while match is not None:
+            yield match.start()
+            match = self._bytes.search(data, match.start() + apart)
+
     def in_text(self, text: str) -> list[tuple[int, int]]:
         return [match.span() for match in self._text.finditer(text)]
 
@@ -169,6 +202,23 @@ class _Expression:
                     yield text.offset(start + first), text.offset(start + end)
         except TimeoutError as error:
             raise TooSlowError from error
+
+    def lines(self, data: bytes, shown: Shown) -> list[int]:
+        found: list[int] = []
+        line, counted = 0, 0
+        for start, _ in self.spans(data, shown):
+            line += data.count(b"\n", counted, start)
+            counted = start
+            if not found or found[-1] != line:
+                found.append(line)
+        return found
+
+    def some(self, data: bytes, shown: Shown, apart: int) -> Iterator[int]:
+        following = 0
+        for start, _ in self.spans(data, shown):
+            if start >= following:
+                yield start
+                following = start + apart
 
     def _candidates(self, text: str) -> Iterator[tuple[int, str]]:
         """Lines in which the expression may be: those that a match in the whole text touches."""

@@ -63,6 +63,12 @@ class LineScan:
         return self._scanned
 
     @property
+    def line_count(self) -> int:
+        """Lines that end in what was looked through."""
+        with self._lock:
+            return self._lines[-1]
+
+    @property
     def share(self) -> float:
         """How much of the file was looked through, 0 to 1."""
         return self._scanned / self._end if self._end else 1.0

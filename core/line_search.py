@@ -52,15 +52,13 @@ class LineSearch(LineScan):
     def _mark(self, data: bytes, length: int, first_line: int) -> None:
         """Remember lines with matches, as many as a scroll bar can show."""
         step = max(1, self._end // _PLACES)
-        line, counted, free = first_line, 0, 0
+        line, counted = first_line, 0
         lines: list[int] = []
-        for start, _ in self._finder.spans(data, self._hide):
+        for start in self._finder.some(data, self._hide, step):
             if start >= length:
                 break
-            if start < free:
-                continue
             line += data.count(b"\n", counted, start)
-            counted, free = start, start + step
+            counted = start
             if not lines or lines[-1] != line:
                 lines.append(line)
         with self._lock:

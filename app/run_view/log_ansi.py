@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -126,16 +126,16 @@ def _add(parts: list[str], spans: list[Span], raw: str, at: int, state: _State) 
     return at + len(piece)
 
 
-_SWITCHES: dict[int, dict[str, bool]] = {
-    1: {"bold": True},
-    3: {"italic": True},
-    4: {"underline": True},
-    9: {"struck": True},
-    21: {"underline": True},
-    22: {"bold": False},
-    23: {"italic": False},
-    24: {"underline": False},
-    29: {"struck": False},
+_SWITCHES: dict[int, Callable[[Look], Look]] = {
+    1: lambda look: replace(look, bold=True),
+    3: lambda look: replace(look, italic=True),
+    4: lambda look: replace(look, underline=True),
+    9: lambda look: replace(look, struck=True),
+    21: lambda look: replace(look, underline=True),
+    22: lambda look: replace(look, bold=False),
+    23: lambda look: replace(look, italic=False),
+    24: lambda look: replace(look, underline=False),
+    29: lambda look: replace(look, struck=False),
 }
 
 
@@ -149,7 +149,7 @@ def _told(codes: str, state: _State, base: Token) -> _State:
         elif code == 4 and details[:1] == [0]:
             look = replace(look, underline=False)
         elif code in _SWITCHES:
-            look = replace(look, **_SWITCHES[code])
+            look = _SWITCHES[code](look)
             if code == 22:
                 look = replace(look, token=base)
         elif code == 2:

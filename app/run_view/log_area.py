@@ -22,9 +22,10 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 
 from app.run_view import log_accessible
-from app.run_view.log_find import FindBar, FollowPill, LogFinder
+from app.run_view.log_marks import MarkedScrollBar
 from app.run_view.log_page import LogPage, Place, PlacedRow
-from app.run_view.log_painter import MARGIN, LogPainter, Marked, RowMarks
+from app.run_view.log_painter import MARGIN, LogPainter, RowMarks
+from app.run_view.log_pill import FollowPill
 from app.run_view.log_selection import Caret, LogSelection
 from app.run_view.log_source import LogSource
 from app.scroll_bar import use_thin_scroll_bars
@@ -51,11 +52,12 @@ class LogArea(QAbstractScrollArea):
         self._seen = 0
         self._syncing = False
         self._current_header: int | None = None
-        self._finder: LogFinder | None = None
-        self._found: tuple[int, int] | None = None
         self._empty_text = self.tr("Nothing printed yet.")
         self.setFrameShape(QFrame.Shape.NoFrame)
         use_thin_scroll_bars(self)
+        self._scroll_marks = MarkedScrollBar(self)
+        self._scroll_marks.setBackgroundRole(self.viewport().backgroundRole())
+        self.setVerticalScrollBar(self._scroll_marks)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName(self.tr("Log"))
         self.viewport().setCursor(Qt.CursorShape.IBeamCursor)
@@ -63,11 +65,9 @@ class LogArea(QAbstractScrollArea):
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.verticalScrollBar().valueChanged.connect(self._bar_moved)
         self.horizontalScrollBar().valueChanged.connect(self._repaint)
-        self._bar = FindBar(self.viewport())
         self._pill = FollowPill(self.viewport())
         self._pill.clicked.connect(self.follow)
-        for child in (self._bar, self._pill):
-            child.setCursor(Qt.CursorShape.ArrowCursor)
+        self._pill.setCursor(Qt.CursorShape.ArrowCursor)
         self._timer = QTimer(self)
         self._timer.setInterval(_TICK_MS)
         self._timer.timeout.connect(self.refresh)
@@ -77,15 +77,17 @@ class LogArea(QAbstractScrollArea):
     def set_source(self, path: Path | None, raw: bool = False) -> None:
         """Show a file, which may not exist yet and may grow. `raw`: as it is, else it is a transcript."""
         self._stop_threads()
-        self._selection.clear()
-        self._found = None
-        self._finder = None
+        self._forget_places()
         self._page.open(LogSource(path, structured=not raw) if path is not None else None)
         self._painter.show_time = not raw
         self._page.forget_layout()
         self._follow = True
         self.refresh()
         self._sync()
+
+    def _forget_places(self) -> None:
+        """Another file, or another beginning: places in the old one mean nothing."""
+        self._selection.clear()
 
     def set_overview(self, overview: bool) -> None:
         """Show the column of agents' names."""
@@ -100,6 +102,11 @@ class LogArea(QAbstractScrollArea):
     def set_wrap(self, wrap: bool) -> None:
         """Wrap long lines, or scroll sideways."""
         self._painter.wrap = wrap
+        self._relayout()
+
+    def set_line_numbers(self, shown: bool) -> None:
+        """Number the lines, as in the file, or do not."""
+        self._painter.show_numbers = shown
         self._relayout()
 
     def set_empty_text(self, text: str) -> None:
@@ -140,9 +147,10 @@ class LogArea(QAbstractScrollArea):
         changed = self._page.poll()
         if changed:
             if self._page.snapshot.generation != generation:
-                self._selection.clear()
-                self._found = None
+                self._forget_places()
                 self._seen = 0
+            if self._painter.count_digits(self._page.snapshot.lines):
+                self._page.forget_layout()
             self._sync()
             self._repaint()
 
@@ -171,15 +179,15 @@ class LogArea(QAbstractScrollArea):
         self._tail = self._page.tail(rows)
         if self._follow or self._page.place > self._tail:
             self._page.place = self._tail
-        folds = self._page.folds
+        shown = self._page.map
         self._syncing = True
         bar = self.verticalScrollBar()
-        maximum = folds.shown_of(self._tail.line) + (1 if self._tail.part else 0)
+        maximum = shown.shown_of(self._tail.line) + (1 if self._tail.part else 0)
         bar.setRange(0, maximum)
         bar.setPageStep(rows)
         bar.setSingleStep(1)
         at_end = self._page.place >= self._tail
-        bar.setValue(maximum if at_end else folds.shown_of(self._page.place.line))
+        bar.setValue(maximum if at_end else shown.shown_of(self._page.place.line))
         if self._painter.wrap:
             self.horizontalScrollBar().setRange(0, 0)
         self._syncing = False
@@ -192,8 +200,6 @@ class LogArea(QAbstractScrollArea):
 
     def _place_overlays(self) -> None:
         area = self.viewport()
-        self._bar.adjustSize()
-        self._bar.move(area.width() - self._bar.width() - MARGIN, _TOP)
         self._pill.move(
             area.width() - self._pill.width() - MARGIN, area.height() - self._pill.height() - MARGIN
         )
@@ -206,7 +212,7 @@ class LogArea(QAbstractScrollArea):
         if value >= bar.maximum():
             self._go(self._tail)
         else:
-            self._go(Place(self._page.folds.line_of(value)))
+            self._go(Place(self._page.map.line_of(value)))
 
     def _go(self, place: Place) -> None:
         self._page.place = min(place, self._tail)
@@ -238,8 +244,6 @@ class LogArea(QAbstractScrollArea):
         super().hideEvent(event)
 
     def _stop_threads(self) -> None:
-        if self._finder is not None:
-            self._finder.pause()
         if self._page.source is not None:
             self._page.source.close()
 
@@ -276,18 +280,13 @@ class LogArea(QAbstractScrollArea):
         left = -float(self.horizontalScrollBar().value())
         painter.setClipRect(QRectF(0, _TOP, area.width(), area.height()))
         for placed in rows:
-            row = placed.laid.row
             self._painter.paint(
                 painter,
                 placed.laid,
                 left,
                 _TOP + placed.top,
                 area.width(),
-                RowMarks(
-                    selected=self._selection.in_row(row.line, len(row.text)),
-                    found=self._found_in(placed),
-                    focused=self.hasFocus() and row.line == self._current_header,
-                ),
+                self._marks_in(placed),
             )
         painter.setClipping(False)
         if self.hasFocus():
@@ -315,14 +314,13 @@ class LogArea(QAbstractScrollArea):
         if text != self.accessibleDescription():
             self.setAccessibleDescription(text)
 
-    def _found_in(self, placed: PlacedRow) -> list[Marked]:
-        if self._finder is None:
-            return []
+    def _marks_in(self, placed: PlacedRow) -> RowMarks:
+        """What is special about a row at present."""
         row = placed.laid.row
-        return [
-            Marked(start, end, current=self._found == (row.line, number))
-            for number, (start, end) in enumerate(self._finder.in_row(row))
-        ]
+        return RowMarks(
+            selected=self._selection.in_row(row.line, len(row.text)),
+            focused=self.hasFocus() and row.line == self._current_header,
+        )
 
     # --- places, folds, zoom ----------------------------------------------------------------------------
 
@@ -333,6 +331,10 @@ class LogArea(QAbstractScrollArea):
             if top <= y < top + placed.laid.heights * step:
                 return placed
         return None
+
+    def _top_of(self, placed: PlacedRow) -> float:
+        """Where a row begins in the viewport."""
+        return _TOP + placed.top
 
     def _caret_at(self, point: QPointF) -> Caret | None:
         rows = self._rows()
@@ -347,17 +349,19 @@ class LogArea(QAbstractScrollArea):
         character = self._painter.character_at(placed.laid, x, point.y() - _TOP - placed.top)
         return Caret(placed.laid.row.line, character)
 
-    def _reveal(self, line: int, part: int) -> None:
-        """Scroll so that a screen row is visible and not below the find bar."""
+    def _reveal(self, line: int, part: int, margin: int | None = None) -> None:
+        """Scroll so that a screen row is visible, with `margin` rows before it (None: a third of a page)."""
         step = self._painter.row_height
         for placed in self._rows():
             if placed.laid.row.line == line:
                 y = _TOP + placed.top + part * step
-                highest = self._bar.geometry().bottom() if self._bar.isVisible() else 0
-                if highest <= y and y + step <= self.viewport().height():
+                if y >= 0 and y + step <= self.viewport().height():
                     self._set_follow(False)
                     return
-        self._go(self._page.moved(Place(line, part), -(self._page_rows() // 3)))
+        above = self._page_rows() // 3 if margin is None else margin
+        if margin is not None and Place(line, part) > self._page.place:
+            above = self._page_rows() - 1 - margin
+        self._go(self._page.moved(Place(line, part), -above))
 
     def _offset_of(self, line: int) -> int:
         source = self._page.source

@@ -1,101 +1,24 @@
-"""Find in a log: the bar, and the search that a thread carries out for it."""
+"""The bar over a log: what is looked for, how many matches there are, and whether only they are shown."""
 
 from __future__ import annotations
 
-from array import array
+from PySide6.QtCore import QEvent, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPalette, QPen, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QToolButton, QWidget
-
-from app.run_view.log_rows import Row
-from app.run_view.log_source import BackgroundJob, LogSource
-from app.theme import GRID, RADIUS, font, icon, theme
+from app.buttons import Button, ButtonLook
+from app.fields import OutlinedField
+from app.flow_layout import FlowLayout
+from app.theme import GRID, TextSize, font, theme
 from core.line_kinds import EVERY_KIND, LineKind
 from core.line_needle import Needle
-from core.line_search import LineSearch, Match
+
+_BUTTON = 7 * GRID
+_NARROW = 440
+"""Below so many logical pixels the count has a row of its own."""
 
 
-class LogFinder:
-    """One search in one log. The thread runs again by `poll` when the file grew."""
-
-    def __init__(self, source: LogSource, needle: Needle, kinds: LineKind = EVERY_KIND) -> None:
-        self.current: Match | None = None
-        self._finder = needle.finder()
-        self._source = source
-        self._search = LineSearch(source.path, needle, structured=source.structured, kinds=kinds)
-        self._job = BackgroundJob("log-find")
-        self._wanted: tuple[int, int] | None = None
-        self._job.start(self._search.run)
-
-    def in_row(self, row: Row) -> list[tuple[int, int]]:
-        """Where matches are in what a row shows of the file."""
-        start, end = row.searchable
-        found = self._finder.in_text(row.text[start:end])
-        return [(start + first, start + last) for first, last in found]
-
-    @property
-    def too_slow(self) -> bool:
-        """Whether the expression took so long that it was given up."""
-        return self._search.too_slow
-
-    @property
-    def marked_lines(self) -> array[int]:
-        """Lines with matches, for the scroll bar."""
-        return self._search.marked_lines()
-
-    @property
-    def share(self) -> float:
-        """How much of the file was looked through, 0 to 1."""
-        return self._search.share
-
-    @property
-    def count(self) -> int:
-        """Matches so far."""
-        return self._search.count
-
-    @property
-    def searching(self) -> bool:
-        """Whether the thread is still looking."""
-        return self._job.running
-
-    def poll(self, size: int) -> bool:
-        """Look at what the thread found; `size`: bytes of the file. Whether `current` changed."""
-        if not self._job.running and size != self._search.scanned:
-            self._job.start(self._search.run)
-        if self._wanted is None:
-            return False
-        offset, step = self._wanted
-        return self.step(offset, step)
-
-    def step(self, offset: int, step: int) -> bool:
-        """Go to the next match at or behind `offset` (`step` 1) or the last before it (-1), round the end.
-
-        Whether there is one. What the thread has not reached yet is gone to by a later `poll`.
-        """
-        self._wanted = None
-        match = self._search.after(offset) if step > 0 else self._search.before(offset)
-        if match is None and self._job.running:
-            self._wanted = (offset, step)
-            return False
-        if match is None:
-            match = self._search.after(0) if step > 0 else self._search.before(1 << 62)
-        self.current = match
-        return match is not None
-
-    def place_in_line(self, line_start: int) -> int:
-        """How many matches stand before the current one in its line."""
-        return self._search.place_in_line(self.current, line_start) if self.current else 0
-
-    def pause(self) -> None:
-        """End the thread; `poll` starts it again where it was."""
-        self._search.cancel()
-        self._job.stop()
-
-    close = pause
-
-
-class _Needle(QLineEdit):
+class _NeedleField(OutlinedField):
     """The field of the bar; Enter and Shift+Enter step, Escape closes."""
 
     stepped = Signal(int)
@@ -114,58 +37,163 @@ class _Needle(QLineEdit):
             super().keyPressEvent(event)
 
 
-class FindBar(QWidget):
-    """The bar at the top right of a log.
+class _IconButton(Button):
+    """A small square button with an icon."""
 
-    Signals: `needle_changed(str)`, `step_requested(int)` with 1 or -1, `closed()`.
+    def __init__(self, icon_name: str, name: str, key: str, parent: QWidget, *, checkable: bool) -> None:
+        super().__init__("", ButtonLook.FLAT, icon_name, parent)
+        self.setCheckable(checkable)
+        self.setAccessibleName(name)
+        self.setToolTip(f"{name} ({key})" if key else name)
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        return QSize(_BUTTON, _BUTTON)
+
+
+class FindBar(QWidget):
+    """The bar above a log.
+
+    Signals: `changed()`: something else is looked for or shown; `step_requested(int)` with 1 or -1;
+    `closed()`.
     """
 
-    needle_changed = Signal(str)
+    changed = Signal()
     step_requested = Signal(int)
     closed = Signal()
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setAccessibleName(self.tr("Find in the log"))
-        self._needle = _Needle(self)
-        self._needle.setFrame(False)
-        self._needle.setPlaceholderText(self.tr("Find"))
-        self._needle.setAccessibleName(self.tr("Text to find"))
-        self._needle.setFixedWidth(120)
-        self._needle.setFont(font())
-        self._count = QLabel(self)
-        self._count.setFont(font(tabular=True))
-        self._count.setMinimumWidth(self._count.fontMetrics().horizontalAdvance("0,000 of 0,000"))
-        self._count.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(2 * GRID, GRID, GRID, GRID)
-        layout.setSpacing(GRID // 2)
-        layout.addWidget(self._needle)
-        layout.addWidget(self._count)
-        layout.addSpacing(GRID)
-        self._previous = self._button("arrow-up", self.tr("Previous match (Shift+F3)"))
-        self._next = self._button("arrow-down", self.tr("Next match (F3)"))
-        self._close = self._button("x", self.tr("Close (Esc)"))
-        for button in (self._previous, self._next, self._close):
-            layout.addWidget(button)
-        self._needle.textChanged.connect(self.needle_changed)
-        self._needle.stepped.connect(self.step_requested)
-        self._needle.left.connect(self.closed)
+        self._has_kinds = True
+        self._field = _NeedleField(self)
+        self._field.setPlaceholderText(self.tr("Find"))
+        self._field.setAccessibleName(self.tr("Text to find"))
+        self._field.setClearButtonEnabled(False)
+        self._field.setMinimumWidth(16 * GRID)
+        self._case = self._toggle("case-sensitive", self.tr("Match upper and lower case"), "Alt+C")
+        self._word = self._toggle("whole-word", self.tr("Whole words only"), "Alt+W")
+        self._expression = self._toggle("regex", self.tr("Regular expression"), "Alt+X")
+        self._only = self._toggle("funnel", self.tr("Only lines that match"), "Ctrl+Shift+F")
+        self._previous = _IconButton("arrow-up", self.tr("Previous match"), "Shift+F3", self, checkable=False)
+        self._next = _IconButton("arrow-down", self.tr("Next match"), "F3", self, checkable=False)
+        self._close = _IconButton("x", self.tr("Close"), "Esc", self, checkable=False)
+        self._count = self._label()
+        self._lines = self._label()
+        self._chips = {
+            LineKind.TEXT: self._chip(self.tr("Text"), self.tr("What the agent says and prints")),
+            LineKind.TOOLS: self._chip(self.tr("Tools"), self.tr("Calls of tools with their results")),
+            LineKind.ERRORS: self._chip(
+                self.tr("Errors"), self.tr("stderr, errors, warnings and tools that failed")
+            ),
+            LineKind.OWN: self._chip(self.tr("Steps"), self.tr("Steps, state updates, notes and retries")),
+        }
+        self._arrange()
+        self._field.textChanged.connect(self.changed)
+        self._field.stepped.connect(self.step_requested)
+        self._field.left.connect(self.closed)
         self._previous.clicked.connect(self._step_back)
         self._next.clicked.connect(self._step_on)
         self._close.clicked.connect(self.closed)
-        self.show_count(None, 0, searching=False)
-        self._restyle()
+        self._only.toggled.connect(self._show_rows)
+        for button in (self._case, self._word, self._expression, self._only, *self._chips.values()):
+            button.toggled.connect(self.changed)
+        self._show_rows()
         self.hide()
 
-    def _button(self, name: str, hint: str) -> QToolButton:
-        button = QToolButton(self)
-        button.setIcon(icon(name, "quiet"))
-        button.setIconSize(QSize(14, 14))
-        button.setAutoRaise(True)
-        button.setToolTip(hint)
-        button.setAccessibleName(hint)
-        return button
+    def _toggle(self, icon_name: str, name: str, key: str) -> _IconButton:
+        return _IconButton(icon_name, name, key, self, checkable=True)
+
+    def _label(self) -> QLabel:
+        label = QLabel(self)
+        label.setTextFormat(Qt.TextFormat.PlainText)
+        label.setFont(font(TextSize.SMALL, tabular=True))
+        label.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        return label
+
+    def _chip(self, text: str, about: str) -> Button:
+        chip = Button(text, ButtonLook.OUTLINED, "", self)
+        chip.setCheckable(True)
+        chip.setToolTip(about)
+        chip.setAccessibleDescription(about)
+        return chip
+
+    def _arrange(self) -> None:
+        self._first = QHBoxLayout()
+        self._first.setSpacing(GRID // 2)
+        self._first.addWidget(self._field, 1)
+        for button in (self._case, self._word, self._expression):
+            self._first.addWidget(button)
+        self._first.addSpacing(GRID)
+        self._first.addWidget(self._count)
+        self._first.addSpacing(GRID)
+        for button in (self._previous, self._next, self._only, self._close):
+            self._first.addWidget(button)
+        self._chip_row = QWidget(self)
+        flow = FlowLayout(self._chip_row, GRID)
+        for chip in self._chips.values():
+            flow.addWidget(chip)
+        self._second = QHBoxLayout()
+        self._second.setSpacing(2 * GRID)
+        self._second.addWidget(self._chip_row, 1)
+        self._second.addWidget(self._lines)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(2 * GRID, GRID, GRID, GRID + 1)
+        layout.setSpacing(GRID)
+        layout.addLayout(self._first)
+        layout.addLayout(self._second)
+
+    # --- what is asked for ------------------------------------------------------------------------------
+
+    @property
+    def needle(self) -> Needle | None:
+        """What is looked for; None: nothing."""
+        text = self._field.text()
+        if not text:
+            return None
+        return Needle(
+            text,
+            case=self._case.isChecked(),
+            word=self._word.isChecked(),
+            expression=self._expression.isChecked(),
+        )
+
+    @property
+    def only(self) -> bool:
+        """Whether only lines that match are to be shown."""
+        return self._only.isChecked()
+
+    @property
+    def kinds(self) -> LineKind:
+        """Which lines count; every kind where none is chosen."""
+        chosen = LineKind(0)
+        if self.only and self._has_kinds:
+            for kind, chip in self._chips.items():
+                if chip.isChecked():
+                    chosen |= kind
+        return chosen or EVERY_KIND
+
+    def set_only(self, only: bool) -> None:
+        """Show only lines that match, or all."""
+        self._only.setChecked(only)
+
+    def toggle(self, what: str) -> None:
+        """Switch `case`, `word` or `expression`."""
+        {"case": self._case, "word": self._word, "expression": self._expression}[what].toggle()
+
+    def set_has_kinds(self, has_kinds: bool) -> None:
+        """Whether the lines of this log are of several kinds."""
+        self._has_kinds = has_kinds
+        self._show_rows()
+
+    def open_with(self, text: str) -> None:
+        """Show the bar, with `text` when it is not empty, ready to type."""
+        if text:
+            self._field.setText(text)
+        self.show()
+        self.raise_()
+        self._field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self._field.selectAll()
 
     @Slot()
     def _step_back(self) -> None:
@@ -175,23 +203,11 @@ class FindBar(QWidget):
     def _step_on(self) -> None:
         self.step_requested.emit(1)
 
-    @property
-    def needle(self) -> str:
-        """What is looked for."""
-        return self._needle.text()
-
-    def open_with(self, needle: str) -> None:
-        """Show the bar, with `needle` when it is not empty, ready to type."""
-        if needle:
-            self._needle.setText(needle)
-        self.show()
-        self.raise_()
-        self._needle.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        self._needle.selectAll()
+    # --- what is said -----------------------------------------------------------------------------------
 
     def show_count(self, ordinal: int | None, count: int, *, searching: bool) -> None:
         """Say where one is: "2 of 14", "no match", "14 so far"."""
-        if not self.needle:
+        if not self._field.text():
             text = ""
         elif searching and ordinal is None:
             text = self.tr("{count} so far").format(count=f"{count:,}")
@@ -203,74 +219,67 @@ class FindBar(QWidget):
             text = self.tr("{ordinal} of {count}").format(
                 ordinal=f"{ordinal:,}", count=f"{count:,}" + ("…" if searching else "")
             )
+        self._say(text, "")
+
+    def show_problem(self, short: str, text: str) -> None:
+        """Say in a few words, and in a sentence, why nothing can be found."""
+        self._say(short, text)
+
+    def _say(self, text: str, problem: str) -> None:
         if text != self._count.text():
             self._count.setText(text)
+            # It grows while one looks, and does not jump back.
+            width = self._count.fontMetrics().horizontalAdvance(text) + GRID
+            self._count.setMinimumWidth(max(width, self._count.minimumWidth()) if text else 0)
+        if problem != self._count.toolTip():
+            self._count.setToolTip(problem)
+            self._field.setAccessibleDescription(problem)
+            role = self.palette().ColorRole.BrightText if problem else QPalette.ColorRole.PlaceholderText
+            self._count.setForegroundRole(role)
+
+    def show_lines(self, shown: int | None, lines: int, *, searching: bool) -> None:
+        """Say how many lines are shown of how many; None: all of them."""
+        text = ""
+        if shown is not None:
+            more = "…" if searching else ""
+            text = self.tr("{shown} of {lines} lines").format(shown=f"{shown:,}{more}", lines=f"{lines:,}")
+        if text != self._lines.text():
+            self._lines.setText(text)
 
     @property
     def count_text(self) -> str:
         """What the bar says about the matches."""
         return self._count.text()
 
-    def _restyle(self) -> None:
-        palette = self.palette()
-        palette.setColor(palette.ColorRole.WindowText, theme().color("quiet"))
-        palette.setColor(palette.ColorRole.Base, theme().color("surface"))
-        if palette != self._count.palette():
-            self._count.setPalette(palette)
+    @property
+    def lines_text(self) -> str:
+        """What the bar says about the lines that are shown."""
+        return self._lines.text()
+
+    # --- geometry and looks -----------------------------------------------------------------------------
+
+    @Slot()
+    def _show_rows(self) -> None:
+        self._chip_row.setVisible(self.only and self._has_kinds)
+        self._lines.setVisible(self.only)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        narrow = self.width() < _NARROW
+        row, other = (self._second, self._first) if narrow else (self._first, self._second)
+        if row.indexOf(self._count) < 0:
+            other.removeWidget(self._count)
+            row.insertWidget(0 if narrow else 5, self._count)
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         if event.type() is QEvent.Type.PaletteChange:
-            self._restyle()
             self.update()
         super().changeEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
         painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setBrush(theme().color("surface"))
+        painter.fillRect(self.rect(), theme().color("surface"))
         painter.setPen(QPen(theme().color("line"), 1))
-        box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
-        painter.drawRoundedRect(box, RADIUS, RADIUS)
-        painter.end()
-
-
-class FollowPill(QToolButton):
-    """The button that brings one back to the end of a log."""
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setFont(font())
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.hide()
-
-    def say(self, lines: int) -> None:
-        """Show how many lines came since one scrolled up."""
-        text = self.tr("↓ Follow")
-        if lines == 1:
-            text += self.tr(" · 1 new line")
-        elif lines:
-            text += self.tr(" · {lines} new lines").format(lines=f"{lines:,}")
-        if text != self.text():
-            self.setText(text)
-            self.setAccessibleName(text.removeprefix("↓ "))
-            self.resize(self.sizeHint())
-
-    def sizeHint(self) -> QSize:  # noqa: N802
-        metrics = self.fontMetrics()
-        return QSize(metrics.horizontalAdvance(self.text()) + 7 * GRID, metrics.height() + 3 * GRID)
-
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
-        del event
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        colors = theme()
-        painter.setBrush(colors.color("accent_soft" if self.underMouse() or self.isDown() else "surface"))
-        painter.setPen(QPen(colors.color("accent"), 2 if self.hasFocus() else 1))
-        box = QRectF(self.rect()).adjusted(1, 1, -1, -1)
-        painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
-        painter.setFont(self.font())
-        painter.setPen(colors.color("accent"))
-        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, self.text())
+        painter.drawLine(0, self.height() - 1, self.width(), self.height() - 1)
         painter.end()

@@ -7,6 +7,7 @@ on how long the file is: only the lines that are shown are read, and a few hundr
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 from app.run_view.log_folds import FoldMap
 from app.run_view.log_painter import LaidRow, LogPainter
@@ -24,6 +25,23 @@ class PlacedRow:
 
     laid: LaidRow
     top: float
+
+
+class LineMap(Protocol):
+    """Between lines of the file and lines that are shown, both counted from 0."""
+
+    @property
+    def shown(self) -> int:
+        """How many lines are shown."""
+
+    def line_of(self, shown: int) -> int:
+        """The file's line that is shown as the `shown`-th."""
+
+    def shown_of(self, line: int) -> int:
+        """Where a line is shown; one that is not, where a neighbour is that stands for it."""
+
+    def after(self, line: int) -> int:
+        """The next line of the file that is shown; beyond the end there is no more."""
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -52,6 +70,8 @@ class LogPage:
         self.painter = painter
         self.source: LogSource | None = None
         self.folds = FoldMap()
+        self.sieve: LineMap | None = None
+        """Which lines are shown where not all of them are; then nothing is folded."""
         self.snapshot = EMPTY
         self.place = Place()
         self.width = 400.0
@@ -61,6 +81,7 @@ class LogPage:
         """Show another file from its beginning."""
         self.source = source
         self.folds = FoldMap()
+        self.sieve = None
         self.snapshot = EMPTY
         self.place = Place()
         self._kept.clear()
@@ -81,6 +102,20 @@ class LogPage:
         self.snapshot = snapshot
         self.folds.extend(snapshot)
         return True
+
+    @property
+    def map(self) -> LineMap:
+        """Which lines are shown."""
+        return self.folds if self.sieve is None else self.sieve
+
+    def sift(self, sieve: LineMap | None) -> None:
+        """Show only some lines; None: all but the folded ones."""
+        self.sieve = sieve
+        self._kept.clear()
+
+    def nearest(self, line: int) -> int:
+        """The line itself where it is shown, else a neighbour that is."""
+        return self.map.line_of(max(0, min(self.map.shown_of(line), self.map.shown - 1)))
 
     def forget_layout(self) -> None:
         """Width, font or colours changed."""
@@ -114,15 +149,18 @@ class LogPage:
             line,
             structured=structured,
             is_result=structured and fold is None and self.folds.owner(line.number) is not None,
-            folded=None if fold is None else self.folds.is_folded(fold),
+            folded=None if fold is None or self.sieve is not None else self.folds.is_folded(fold),
+            counts=fold is not None and self.sieve is not None,
         )
 
     def lines_from(self, line: int, count: int) -> list[int]:
         """The next `count` lines that are shown, from this one on."""
         result: list[int] = []
+        shown = self.map
+        line = shown.line_of(shown.shown_of(line)) if shown.shown else self.snapshot.lines
         while len(result) < count and line < self.snapshot.lines:
             result.append(line)
-            line = self.folds.after(line)
+            line = shown.after(line)
         return result
 
     def rows(self, height: float) -> list[PlacedRow]:
@@ -144,12 +182,12 @@ class LogPage:
 
     def tail(self, screen_rows: int) -> Place:
         """The place from which the last `screen_rows` fill the page."""
-        shown = self.folds.shown
+        shown = self.map.shown
         room = max(1, screen_rows)
         first = max(0, shown - room)
         if shown == 0:
             return Place()
-        lines = self.lines_from(self.folds.line_of(first), room)
+        lines = self.lines_from(self.map.line_of(first), room)
         loaded = self._load(lines)
         for line in reversed(lines):
             laid = loaded.get(line)
@@ -163,13 +201,13 @@ class LogPage:
         """The place so many screen rows further down, or up."""
         line, part = place.line, place.part + screen_rows
         while part < 0:
-            shown = self.folds.shown_of(line)
+            shown = self.map.shown_of(line)
             if shown <= 0:
                 return Place()
-            line = self.folds.line_of(shown - 1)
+            line = self.map.line_of(shown - 1)
             part += self._heights(line)
         while part >= (heights := self._heights(line)):
-            following = self.folds.after(line)
+            following = self.map.after(line)
             if following >= self.snapshot.lines:
                 return Place(line, heights - 1)
             line, part = following, part - heights

@@ -16,6 +16,7 @@ from PySide6.QtGui import (
     QPen,
     QTextCharFormat,
     QTextLayout,
+    QTextLine,
     QTextOption,
 )
 
@@ -375,6 +376,15 @@ class LogPainter:
         if not line.isValid():
             return 0
         return characters_in(laid.row.text, line.xToCursor(x))
+
+    def character_under(self, laid: LaidRow, x: float, y: float) -> int | None:
+        """The character of a row that covers a point; None beside the text."""
+        number = min(max(0, int(y // self.row_height)), laid.heights - 1)
+        line = laid.layout.lineAt(number)
+        if not line.isValid() or not line.naturalTextRect().left() <= x < line.naturalTextRect().right():
+            return None
+        units = line.xToCursor(x, QTextLine.CursorPosition.CursorOnCharacter)
+        return characters_in(laid.row.text, units)
 
     def screen_row_of(self, laid: LaidRow, character: int) -> int:
         """In which screen row of a wrapped row a character is."""

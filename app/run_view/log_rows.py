@@ -50,11 +50,19 @@ _LABELS = {
 _SEPARATORS = frozenset({Kind.RETRY, Kind.CORRECTION})
 
 
-def row_of(line: LogLine, *, structured: bool, is_result: bool = False, folded: bool | None = None) -> Row:
-    """What a line looks like. `is_result`: it is a line of the tool result above it."""
+def row_of(
+    line: LogLine,
+    *,
+    structured: bool,
+    is_result: bool = False,
+    folded: bool | None = None,
+    counts: bool = False,
+) -> Row:
+    """What a line looks like. `is_result`: it is a line of the tool result above it. `counts`: a header says
+    how many lines its result has, also where nothing is folded."""
     entry = read_entry(line.data) if structured else Entry(None, line.data)
     if entry.kind in FOLDING:
-        return _tool_row(line, entry, folded)
+        return _tool_row(line, entry, folded, counts)
     base = Token.QUIET if is_result else Token.TEXT
     label, label_token = "", base
     if entry.kind is not None:
@@ -90,11 +98,11 @@ def row_of(line: LogLine, *, structured: bool, is_result: bool = False, folded: 
     )
 
 
-def _tool_row(line: LogLine, entry: Entry, folded: bool | None) -> Row:
+def _tool_row(line: LogLine, entry: Entry, folded: bool | None, counts: bool) -> Row:
     fields = [ansi_spans(part, Token.TEXT, 0)[0] for part in entry.text.split(b"\t")]
     name, title, facts = (*fields, "", "", "")[:3]
     lines = f"{entry.results:,} line" + ("" if entry.results == 1 else "s")
-    if entry.results and (folded or entry.kind is Kind.ANSWER):
+    if entry.results and (folded or counts or entry.kind is Kind.ANSWER):
         facts = f"{facts} · {lines}" if facts else lines
     triangle = "  " if folded is None else "▸ " if folded else "▾ "
     token = {Kind.TOOL_FAILED: Token.FAILED, Kind.ANSWER: Token.QUIET}.get(

@@ -12,6 +12,8 @@ AT_ONCE = 2_000
 """Lines that are copied in the window's thread."""
 LIMIT = 200_000
 """Lines that are copied at most; who wants more has the raw file."""
+SIZE_LIMIT = 50_000_000
+"""Characters that are copied at most: what a clipboard can take without holding everybody up."""
 _BATCH = 500
 _WORD = re.compile(r"\w+|\s+|[^\w\s]+")
 
@@ -22,6 +24,15 @@ class Caret:
 
     line: int
     character: int
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """What is copied, how many lines of it there are, and whether that is all that was selected."""
+
+    text: str
+    lines: int
+    complete: bool
 
 
 def word_at(text: str, character: int) -> tuple[int, int]:
@@ -73,26 +84,37 @@ class LogSelection:
         ends = self.ends()
         if ends is None:
             return 0
-        folds = self._page.folds
-        return folds.shown_of(ends[1].line) - folds.shown_of(ends[0].line) + 1
+        shown = self._page.map
+        return min(shown.shown, shown.shown_of(ends[1].line) - shown.shown_of(ends[0].line) + 1)
 
-    def text(self, stop: BackgroundJob | None = None) -> str:
-        """The selected text as it is shown, at most `LIMIT` lines. `stop`: the job whose end ends this."""
+    def text(self) -> str:
+        """The selected text; see `copied`."""
+        return self.copied().text
+
+    def copied(self, stop: BackgroundJob | None = None) -> Copied:
+        """The selected text as it is shown, without what only draws (triangles, indents of results), up to
+        the limits. `stop`: the job whose end ends this."""
         ends = self.ends()
         source = self._page.source
         if ends is None or source is None:
-            return ""
+            return Copied("", 0, complete=True)
         first, last = ends
         parts: list[str] = []
+        size = 0
         line = first.line
-        while line <= last.line and len(parts) < LIMIT and not (stop and stop.stopping.is_set()):
-            wanted = [at for at in self._page.lines_from(line, _BATCH) if at <= last.line]
+        while line <= last.line and not (stop and stop.stopping.is_set()):
+            wanted = [at for at in self._page.lines_from(line, _BATCH) if first.line <= at <= last.line]
             if not wanted:
                 break
             for start, count in runs(wanted):
                 for read in source.read(start, count):
-                    text = self._page.row(read).text
-                    end = last.character if read.number == last.line else len(text)
-                    parts.append(text[first.character if read.number == first.line else 0 : end])
-            line = self._page.folds.after(wanted[-1])
-        return "\n".join(parts[:LIMIT])
+                    row = self._page.row(read)
+                    begin = first.character if read.number == first.line else 0
+                    end = last.character if read.number == last.line else len(row.text)
+                    parts.append(row.text[max(begin, row.decoration) : end])
+                    size += len(parts[-1]) + 1
+                    if len(parts) >= LIMIT or size >= SIZE_LIMIT:
+                        complete = read.number >= last.line and size < SIZE_LIMIT
+                        return Copied("\n".join(parts)[:SIZE_LIMIT], len(parts), complete)
+            line = self._page.map.after(wanted[-1])
+        return Copied("\n".join(parts), len(parts), complete=True)

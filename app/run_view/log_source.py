@@ -12,6 +12,8 @@ from core.transcript import FOLD_HEADER
 
 _AT_ONCE = 128 * 1024
 """Bytes that the window's thread may index in one go: well under a millisecond."""
+_PATIENCE = 0.1
+"""Seconds that the window waits for a thread to end; a slow expression or a slow disk takes longer."""
 _BIG = 64 * 1024 * 1024
 _REST = 0.002
 """Seconds between two slices while a file grows fast: the window's thread gets its turn. A big file that
@@ -39,11 +41,12 @@ class BackgroundJob:
             self._thread.start()
 
     def stop(self) -> None:
-        """Ask the thread to end and wait for it."""
+        """Ask the thread to end and wait for it, but not long: what takes longer ends by itself."""
         self.stopping.set()
         if self._thread is not None:
-            self._thread.join()
-            self._thread = None
+            self._thread.join(_PATIENCE)
+            if not self._thread.is_alive():
+                self._thread = None
 
 
 class LogSource:

@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QStackedWidget
 
 from app.reading_text import harmless
+from app.run_view.log_host import LogHost
 from app.run_view.log_view import LogView
 from core.events import TurnStatus
 from core.turn_progress import TurnProgress
@@ -30,9 +31,10 @@ class TurnViews(QObject):
     scrolled_away = Signal()
     message = Signal(str)
 
-    def __init__(self, pages: QStackedWidget) -> None:
+    def __init__(self, pages: QStackedWidget, host: LogHost) -> None:
         super().__init__(pages)
         self._pages = pages
+        self._host = host
         self._views: dict[str, LogView] = {}
         """By turn id; the last looked at is last."""
         self._folders: dict[str, str] = {}
@@ -53,7 +55,7 @@ class TurnViews(QObject):
         return view
 
     def _build(self, turn: TurnProgress, folder: Path) -> LogView:
-        view = LogView(self._pages)
+        view = LogView(self._pages, self._host)
         view.setAccessibleName(self.tr("Output of {0}").format(turn.title))
         view.set_source(folder / "transcript.log")
         self._folders[turn.id] = turn.folder

@@ -14,14 +14,18 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from app.editor import FilePlace
 from app.run_view.log_ansi import Look, Span, Token, ansi_spans
 from app.run_view.log_colors import DEFAULT_GROUND, DEFAULT_TEXT, RGB, contrast, readable, wished
 from app.run_view.log_folds import FoldMap
+from app.run_view.log_host import LogHost
+from app.run_view.log_links import Link, links_in
 from app.run_view.log_rows import row_of
 from app.run_view.log_view import LogView
 from app.theme import DARK, LIGHT, Theme, theme
 from core.backends.base import NoiseSeen, TextSaid, ToolUsed
 from core.line_index import LineIndex, LogLine
+from core.line_kinds import LineKind
 from core.transcript import FOLD_HEADER, Kind, TranscriptWriter
 
 NOW = 1_700_000_000.0
@@ -503,7 +507,7 @@ def test_copying_a_whole_big_log_does_not_block_and_leaves_folded_lines_out(
     view.select_all()
     view.copy()
     expected = [
-        part for number in range(1_500) for part in (f"▸ bash  run {number}  20 lines", f"text {number}")
+        part for number in range(1_500) for part in (f"bash  run {number}  20 lines", f"text {number}")
     ]
     wait(qtbot, lambda: clipboard().endswith("text 1499"))
     assert clipboard().split("\n") == expected
@@ -519,10 +523,13 @@ def test_the_context_menu_offers_what_can_be_done(view: LogView, log: Path, qtbo
         "Copy",
         "Select all",
         "Find…",
+        "Filter lines…",
         "Fold all",
         "Unfold all",
         "Wrap lines",
+        "Line numbers",
         "Open raw file",
+        "Editor for files…",
     ]
     assert not actions["Copy"].isEnabled()
     with qtbot.waitSignal(view.raw_file_requested):
@@ -546,7 +553,7 @@ def test_find_counts_steps_wraps_round_and_unfolds(view: LogView, log: Path, qtb
     settle(qtbot, view, 600_005)
     QTest.keyClick(view, Qt.Key.Key_Home)
     QTest.keyClick(view, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
-    needle = view._bar._needle
+    needle = view._bar._field
     wait(qtbot, needle.hasFocus)
     QTest.keyClicks(needle, "score")
     wait(qtbot, lambda: view._bar.count_text == "1 of 3")
@@ -574,12 +581,392 @@ def test_find_hears_of_matches_that_come_later(view: LogView, log: Path, qtbot: 
     view.set_source(log, raw=True)
     settle(qtbot, view, 1)
     view.open_find()
-    QTest.keyClicks(view._bar._needle, "late")
+    QTest.keyClicks(view._bar._field, "late")
     wait(qtbot, lambda: view._bar.count_text == "no match")
     append(log, b"too late\n")
     wait(qtbot, lambda: view._bar.count_text == "1 found")
     view.find_next(1)
     assert view._bar.count_text == "1 of 1"
+
+
+def test_find_tells_case_words_and_expressions_apart(view: LogView, log: Path, qtbot: QtBot) -> None:
+    log.write_bytes(b"Error one\nerrors\nerror\nerr0r\n")
+    view.set_source(log, raw=True)
+    settle(qtbot, view, 4)
+    view.open_find()
+    field = view._bar._field
+    QTest.keyClicks(field, "error")
+    wait(qtbot, lambda: view._bar.count_text == "1 of 3")
+    QTest.keyClick(field, Qt.Key.Key_C, Qt.KeyboardModifier.AltModifier)
+    wait(qtbot, lambda: view._bar.count_text == "1 of 2")
+    QTest.keyClick(field, Qt.Key.Key_W, Qt.KeyboardModifier.AltModifier)
+    wait(qtbot, lambda: view._bar.count_text == "1 of 1")
+    QTest.mouseClick(view._bar._word, LEFT)
+    QTest.mouseClick(view._bar._expression, LEFT)
+    field.selectAll()
+    QTest.keyClicks(field, "err[o0]r$")
+    wait(qtbot, lambda: view._bar.count_text.endswith("of 2"))
+    QTest.keyClicks(field, "(")
+    assert view._bar.count_text == "not understood"
+    assert "regular expression" in field.accessibleDescription()
+    QTest.keyClick(field, Qt.Key.Key_Backspace)
+    wait(qtbot, lambda: view._bar.count_text.endswith("of 2"))
+    assert field.accessibleDescription() == ""
+
+
+def test_the_find_bar_covers_no_line(view: LogView, log: Path, qtbot: QtBot) -> None:
+    log.write_bytes(numbered(3))
+    view.set_source(log, raw=True)
+    settle(qtbot, view, 3)
+    view.open_find()
+    bar = QRect(view._bar.mapToGlobal(QPoint()), view._bar.size())
+    text = QRect(view.viewport().mapToGlobal(QPoint()), view.viewport().size())
+    assert not bar.intersects(text)
+    view.close_find()
+    assert view.viewport().y() == 0
+
+
+def test_matches_are_marked_in_the_scroll_bar(view: LogView, log: Path, qtbot: QtBot) -> None:
+    log.write_bytes(numbered(500) + b"needle\n" + numbered(499, 501))
+    view.set_source(log, raw=True)
+    settle(qtbot, view, 1000)
+    view.open_find()
+    QTest.keyClicks(view._bar._field, "needle")
+    wait(qtbot, lambda: view._scroll_marks.marks == [0.5])
+    bar = view.verticalScrollBar()
+    image = bar.grab().toImage()
+    here = image.pixelColor(bar.width() - 3, round(0.5 * (bar.height() - 2)) + 1).name()
+    assert here in (theme().accent, theme().text)
+    view.close_find()
+    assert view._scroll_marks.marks == []
+
+
+# --- filter -------------------------------------------------------------------------------------------
+
+
+def test_only_lines_that_match_are_shown_with_the_numbers_of_the_file(
+    view: LogView, log: Path, qtbot: QtBot
+) -> None:
+    log.write_bytes(b"".join(b"%s %d\n" % (b"even" if n % 2 == 0 else b"odd", n) for n in range(300_000)))
+    view.set_source(log, raw=True)
+    settle(qtbot, view, 300_000)
+    both = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    QTest.keyClick(view, Qt.Key.Key_F, both)
+    field = view._bar._field
+    wait(qtbot, field.hasFocus)
+    QTest.keyClicks(field, "ven 2999")
+    wait(qtbot, lambda: view._bar.lines_text == "55 of 300,000 lines")
+    assert view._page.map.shown == 55
+    shown = view.visible_text()
+    assert shown[-1] == "even 299998"
+    assert view._page.rows(400)[-1].laid.row.line == 299_998
+    append(log, b"seven 2999\nodd\n")
+    wait(qtbot, lambda: view._bar.lines_text == "56 of 300,002 lines")
+    assert view.visible_text()[-1] == "seven 2999", "it follows the end of what matches"
+    QTest.keyClick(field, Qt.Key.Key_Escape)
+    assert view.visible_text()[-1] == "odd"
+
+
+def test_the_place_is_kept_when_lines_are_left_out_and_come_back(
+    view: LogView, log: Path, qtbot: QtBot
+) -> None:
+    log.write_bytes(b"".join(b"line %d\n" % number for number in range(50_000)))
+    view.set_source(log, raw=True)
+    settle(qtbot, view, 50_000)
+    view.verticalScrollBar().setValue(20_003)
+    view.open_filter()
+    QTest.keyClicks(view._bar._field, "7")
+    wait(qtbot, lambda: view.visible_text()[:1] == ["line 20007"])
+    view.close_find()
+    assert view.visible_text()[0] == "line 20007"
+    assert not view.following
+
+
+def test_lines_are_filtered_by_what_they_are(view: LogView, log: Path, qtbot: QtBot) -> None:
+    writer = TranscriptWriter(log)
+    writer.event(TextSaid("hello"), NOW)
+    writer.event(ToolUsed("read", "a.py", "one\ntwo"), NOW)
+    writer.stderr(b"oh no\n", NOW)
+    writer.update("score 1", NOW)
+    writer.close()
+    view.set_source(log)
+    settle(qtbot, view, 6)
+    view.open_filter()
+    chips = view._bar._chips
+    QTest.mouseClick(chips[LineKind.ERRORS], LEFT)
+    wait(qtbot, lambda: view.visible_text() == ["stderr  oh no"])
+    QTest.mouseClick(chips[LineKind.TOOLS], LEFT)
+    wait(qtbot, lambda: view._bar.lines_text == "4 of 6 lines")
+    assert view.visible_text() == ["  read  a.py  2 lines", "    one", "    two", "stderr  oh no"]
+    QTest.keyClicks(view._bar._field, "o")
+    wait(qtbot, lambda: view._bar.lines_text == "3 of 6 lines")
+    view.select_all()
+    view.copy()
+    assert clipboard() == "one\ntwo\nstderr  oh no", "what is shown is what is copied"
+    menu = view.make_menu(QPointF(row_point(view, "    two")))
+    {action.text(): action for action in menu.actions()}["Show among all lines"].trigger()
+    menu.close()
+    assert view._bar.isHidden()
+    assert "stderr  oh no" in view.visible_text()
+
+
+def test_a_filter_of_ten_million_bytes_leaves_the_window_alone(
+    view: LogView, log: Path, qtbot: QtBot
+) -> None:
+    log.write_bytes(b"needle\n" * 1_500_000)
+    view.set_source(log, raw=True)
+    settle(qtbot, view, 1_500_000)
+    view.open_filter()
+    QTest.keyClicks(view._bar._field, "n")
+    sieve = view._sieve
+    assert sieve is not None
+    assert sieve.searching, "a thread is at it while the window goes on"
+    wait(qtbot, lambda: view._bar.lines_text == "1,500,000 of 1,500,000 lines")
+    view.verticalScrollBar().setValue(700_000)
+    assert view._page.rows(400)[0].laid.row.line == 700_000
+
+
+# --- links --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("edit src/orders/pricing.py now", ["src/orders/pricing.py"]),
+        ("tests/a.py:12:3: error", ["tests/a.py@12:3"]),
+        ("see README.md, and docs/a.md.", ["README.md", "docs/a.md"]),
+        ('  File "/home/me/my app/x.py", line 7, in f', ["/home/me/my app/x.py@7"]),
+        ("`src/with space/a.py:4`", ["src/with space/a.py@4"]),
+        ("a.ts(12,5): TS2304", ["a.ts@12:5"]),
+        (r"C:\work\a.py:9 and D:/x/y.rs", [r"C:\work\a.py@9", "D:/x/y.rs"]),
+        ("file:///home/me/a%20b.py and file:///C:/x.txt", ["/home/me/a b.py", "C:/x.txt"]),
+        ("file://evil.example/share/x", []),
+        (r"\\\\evil\share\x.txt //evil/share", []),
+        (
+            "go to https://example.org/a_(b)?q=1. Or (http://x.org/y)",
+            ["https://example.org/a_(b)?q=1", "http://x.org/y"],
+        ),
+        ("--config=conf/app.toml;x", ["conf/app.toml"]),
+        ("+++ b/src/a.py", ["b/src/a.py"]),
+        ("1.5 e.g. 3/4 // ... and/or", ["e.g", "3/4", "and/or"]),
+        ("plain words only", []),
+    ],
+)
+def test_what_looks_like_a_file_or_an_address_is_seen(text: str, found: list[str]) -> None:
+    def said(link: Link) -> str:
+        place = f"@{link.line}" if link.line else ""
+        return link.target + place + (f":{link.column}" if link.column else "")
+
+    links = links_in(text)
+    assert [said(link) for link in links] == found
+    for link in links:
+        if not link.target.startswith(("C:/", "/home/me/a b")):
+            assert text[link.start : link.end].startswith(link.target)
+
+
+def test_a_line_of_nothing_but_beginnings_of_links_takes_no_time() -> None:
+    for sign in ('"', "/", "a/", "http://", "`a", "x:1", 'File "', "C:\\", "(1,"):
+        links_in(sign * 4096)
+
+
+@pytest.fixture
+def linked(view: LogView, log: Path, tmp_path: Path, qtbot: QtBot) -> LogView:
+    """A log that names two files that are there, one that is not, and an address."""
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "a.py").touch()
+    (tmp_path / "b.md").touch()
+    os.mkfifo(tmp_path / "src" / "pipe.py")
+    log.write_bytes(b"see src/a.py:12:3 now\ngone.py src/pipe.py src\nhttps://example.org/x and b.md\n")
+    view.host.files.set_folder(tmp_path)
+    view.set_source(log, raw=True)
+    settle(qtbot, view, 3)
+    return view
+
+
+def hover(view: LogView, point: QPoint) -> None:
+    event = QMouseEvent(
+        QEvent.Type.MouseMove,
+        QPointF(point),
+        view.viewport().mapToGlobal(QPointF(point)),
+        Qt.MouseButton.NoButton,
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    QApplication.sendEvent(view.viewport(), event)
+    view.viewport().grab()
+
+
+def test_a_file_is_underlined_under_the_mouse_and_opens_with_control(
+    linked: LogView, tmp_path: Path, qtbot: QtBot
+) -> None:
+    view = linked
+    first = view.visible_text()[0]
+    plain = view.viewport().grab().toImage()
+    point = row_point(view, first, 8)
+    hover(view, point)
+    wait(qtbot, lambda: view.viewport().grab().toImage() != plain)
+    places: list[FilePlace] = []
+    view.host.file_requested.connect(places.append)
+    QTest.mouseClick(view.viewport(), LEFT, pos=point)
+    assert places == [], "a plain click selects"
+    QTest.mouseClick(view.viewport(), LEFT, Qt.KeyboardModifier.ControlModifier, point)
+    assert places == [FilePlace(tmp_path / "src" / "a.py", 12, 3, "src/a.py")]
+    assert view.selected_text() == ""
+    hover(view, row_point(view, first, 1))
+    assert view.viewport().grab().toImage() == plain
+
+
+def test_what_is_no_file_is_no_link(linked: LogView, qtbot: QtBot) -> None:
+    view = linked
+    text = view.visible_text()[1]
+    plain = view.viewport().grab().toImage()
+    files = view.host.files
+    for name in ("gone.py", "src/pipe.py"):
+        point = row_point(view, text, text.index(name) + 2)
+        hover(view, point)
+        wait(qtbot, lambda name=name: files.is_known(name))
+        assert files.find(name) is None
+        assert view.viewport().grab().toImage() == plain
+        QTest.mouseClick(view.viewport(), LEFT, Qt.KeyboardModifier.ControlModifier, point)
+    menu = view.make_menu(QPointF(row_point(view, text, 2)))
+    assert menu.actions()[0].text() == "Copy"
+    menu.close()
+
+
+def test_a_menu_opens_and_copies_what_is_under_it(linked: LogView, tmp_path: Path, qtbot: QtBot) -> None:
+    view = linked
+    text = view.visible_text()[2]
+    at = row_point(view, text, text.index("b.md") + 1)
+    hover(view, at)
+    wait(qtbot, lambda: view.host.files.find("b.md") is not None)
+    menu = view.make_menu(QPointF(at))
+    assert [action.text() for action in menu.actions()[:2]] == ["Open b.md", "Copy path"]
+    menu.actions()[1].trigger()
+    assert clipboard() == str(tmp_path / "b.md")
+    menu.close()
+    menu = view.make_menu(QPointF(row_point(view, text, 4)))
+    with qtbot.waitSignal(view.host.address_requested) as asked:
+        menu.actions()[0].trigger()
+    assert asked.args == ["https://example.org/x"]
+    menu.close()
+
+
+def test_links_are_reached_and_opened_by_keys(linked: LogView, tmp_path: Path, qtbot: QtBot) -> None:
+    view = linked
+    alt = Qt.KeyboardModifier.AltModifier
+
+    def chosen() -> str | None:
+        return view._chosen.link.target if view._chosen is not None else None
+
+    view.setFocus()
+    QTest.keyClick(view, Qt.Key.Key_Down, alt)
+    wait(qtbot, lambda: chosen() == "src/a.py")
+    QTest.keyClick(view, Qt.Key.Key_Down, alt)
+    assert chosen() == "https://example.org/x"
+    QTest.keyClick(view, Qt.Key.Key_Down, alt)
+    assert chosen() == "b.md"
+    QTest.keyClick(view, Qt.Key.Key_Down, alt)
+    QTest.keyClick(view, Qt.Key.Key_Up, alt)
+    assert chosen() == "b.md", "round the end"
+    with qtbot.waitSignal(view.host.file_requested) as asked:
+        QTest.keyClick(view, Qt.Key.Key_Return)
+    assert asked.args == [FilePlace(tmp_path / "b.md", shown="b.md")]
+
+
+def test_a_file_that_comes_later_is_found_then(
+    view: LogView, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.run_view.log_host._FRESH", 0.0)
+    files = view.host.files
+    files.set_folder(tmp_path)
+    assert files.find("late.py") is None
+    wait(qtbot, lambda: files.is_known("late.py"))
+    (tmp_path / "late.py").touch()
+    wait(qtbot, lambda: files.find("late.py") == tmp_path / "late.py")
+    files.set_folder(None)
+    assert files.find("late.py") is None
+    wait(qtbot, lambda: files._thread is None)
+
+
+# --- line numbers, wrap, keys -------------------------------------------------------------------------
+
+
+def test_line_numbers_and_wrap_are_shared_by_all_logs(qtbot: QtBot, log: Path) -> None:
+    host = LogHost()
+    first, second = LogView(host=host), LogView(host=host)
+    for view in (first, second):
+        qtbot.addWidget(view)
+    log.write_bytes(numbered(12_345))
+    first.set_source(log, raw=True)
+    with qtbot.waitExposed(first):
+        first.show()
+    settle(qtbot, first, 12_345)
+    left = first._painter.text_left
+    with qtbot.waitSignal(host.changed):
+        QTest.keyClick(first, Qt.Key.Key_L, Qt.KeyboardModifier.AltModifier)
+    assert first._painter.text_left > left
+    assert second._painter.show_numbers
+    assert first._number_action.isChecked()
+    with qtbot.waitSignal(host.changed):
+        QTest.keyClick(first, Qt.Key.Key_Z, Qt.KeyboardModifier.AltModifier)
+    assert not host.wrap
+    assert not second._painter.wrap
+    third = LogView(host=host)
+    qtbot.addWidget(third)
+    assert third._painter.show_numbers
+    assert not third._painter.wrap
+    first.close()
+
+
+def test_the_numbers_make_room_as_the_log_grows(view: LogView, log: Path, qtbot: QtBot) -> None:
+    view.set_line_numbers(True)
+    log.write_bytes(numbered(9_999))
+    view.set_source(log, raw=True)
+    settle(qtbot, view, 9_999)
+    before = view._painter.text_left
+    append(log, b"one more\n")
+    settle(qtbot, view, 10_000)
+    assert view._painter.text_left > before
+
+
+def test_shift_and_the_keys_that_move_select(view: LogView, log: Path, qtbot: QtBot) -> None:
+    log.write_bytes(numbered(200))
+    view.set_source(log, raw=True)
+    settle(qtbot, view, 200)
+    shift, control = Qt.KeyboardModifier.ShiftModifier, Qt.KeyboardModifier.ControlModifier
+    QTest.keyClick(view, Qt.Key.Key_Home)
+    QTest.keyClick(view, Qt.Key.Key_Down, shift)
+    QTest.keyClick(view, Qt.Key.Key_Right, shift)
+    assert view.selected_text() == "line 0\nl"
+    QTest.keyClick(view, Qt.Key.Key_End, shift)
+    assert view.selected_text() == "line 0\nline 1"
+    QTest.keyClick(view, Qt.Key.Key_Up, shift)
+    QTest.keyClick(view, Qt.Key.Key_Home, shift)
+    assert view.selected_text() == ""
+    QTest.keyClick(view, Qt.Key.Key_PageDown, shift)
+    QTest.keyClick(view, Qt.Key.Key_PageDown, shift)
+    caret = view._selection.caret
+    assert caret is not None
+    assert f"line {caret.line}" in view.visible_text(), "what is selected last can be seen"
+    QTest.keyClick(view, Qt.Key.Key_End, shift | control)
+    QTest.keyClick(view, Qt.Key.Key_C, control)
+    assert clipboard() == numbered(200).decode().strip()
+    QTest.keyClick(view, Qt.Key.Key_Escape)
+    assert view.selected_text() == ""
+
+
+def test_a_copy_that_is_cut_says_so(
+    view: LogView, log: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.run_view.log_selection.LIMIT", 3_000)
+    log.write_bytes(numbered(5_000))
+    view.set_source(log, raw=True)
+    settle(qtbot, view, 5_000)
+    view.select_all()
+    with qtbot.waitSignal(view.message) as said:
+        view.copy()
+    assert said.args == ["Copied the first 3,000 of 5,000 lines. Open the raw file to have all of it."]
+    assert clipboard().split("\n")[-1] == "line 2999"
 
 
 # --- nothing is left behind ---------------------------------------------------------------------------
@@ -593,7 +980,7 @@ def test_closing_while_a_big_file_is_read_ends_the_threads(view: LogView, log: P
     assert source is not None
     assert source._job.running
     view.open_find()
-    QTest.keyClicks(view._bar._needle, "x")
+    QTest.keyClicks(view._bar._field, "x")
     view.close()
     assert not source._job.running
     assert view._finder is not None

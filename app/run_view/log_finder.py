@@ -1,0 +1,153 @@
+"""What a thread finds in a log: matches to step through, and lines that match to show alone."""
+
+from __future__ import annotations
+
+from array import array
+
+from app.run_view.log_rows import Row
+from app.run_view.log_source import BackgroundJob, LogSource
+from core.line_filter import LineFilter
+from core.line_kinds import EVERY_KIND, LineKind
+from core.line_needle import Needle
+from core.line_search import LineSearch, Match
+
+_BEYOND = 1 << 62
+"""A line that no file has."""
+
+
+class LogFinder:
+    """One search in one log. The thread runs again by `poll` when the file grew."""
+
+    def __init__(self, source: LogSource, needle: Needle, kinds: LineKind = EVERY_KIND) -> None:
+        self.current: Match | None = None
+        self._finder = needle.finder()
+        self._source = source
+        self._search = LineSearch(source.path, needle, structured=source.structured, kinds=kinds)
+        self._job = BackgroundJob("log-find")
+        self._wanted: tuple[int, int] | None = None
+        self._job.start(self._search.run)
+
+    def in_row(self, row: Row) -> list[tuple[int, int]]:
+        """Where matches are in what a row shows of the file."""
+        start, end = row.searchable
+        found = self._finder.in_text(row.text[start:end])
+        return [(start + first, start + last) for first, last in found]
+
+    @property
+    def too_slow(self) -> bool:
+        """Whether the expression took so long that it was given up."""
+        return self._search.too_slow
+
+    @property
+    def marked_lines(self) -> array[int]:
+        """Lines with matches, for the scroll bar."""
+        return self._search.marked_lines()
+
+    @property
+    def share(self) -> float:
+        """How much of the file was looked through, 0 to 1."""
+        return self._search.share
+
+    @property
+    def count(self) -> int:
+        """Matches so far."""
+        return self._search.count
+
+    @property
+    def searching(self) -> bool:
+        """Whether the thread is still looking."""
+        return self._job.running
+
+    def poll(self, size: int) -> bool:
+        """Look at what the thread found; `size`: bytes of the file. Whether `current` changed."""
+        if not self._job.running and size != self._search.scanned:
+            self._job.start(self._search.run)
+        if self._wanted is None:
+            return False
+        offset, step = self._wanted
+        return self.step(offset, step)
+
+    def step(self, offset: int, step: int) -> bool:
+        """Go to the next match at or behind `offset` (`step` 1) or the last before it (-1), round the end.
+
+        Whether there is one. What the thread has not reached yet is gone to by a later `poll`.
+        """
+        self._wanted = None
+        match = self._search.after(offset) if step > 0 else self._search.before(offset)
+        if match is None and self._job.running:
+            self._wanted = (offset, step)
+            return False
+        if match is None:
+            match = self._search.after(0) if step > 0 else self._search.before(1 << 62)
+        self.current = match
+        return match is not None
+
+    def place_in_line(self, line_start: int) -> int:
+        """How many matches stand before the current one in its line."""
+        return self._search.place_in_line(self.current, line_start) if self.current else 0
+
+    def pause(self) -> None:
+        """End the thread; `poll` starts it again where it was."""
+        self._search.cancel()
+        self._job.stop()
+
+    close = pause
+
+
+class LogSieve:
+    """The lines of one log that match, as a `LineMap`. The thread runs again by `poll` when the file grew.
+
+    `needle` None: every line of the kinds. Raises NeedleError.
+    """
+
+    def __init__(self, source: LogSource, needle: Needle | None, kinds: LineKind) -> None:
+        self._filter = LineFilter(source.path, needle, structured=source.structured, kinds=kinds)
+        self._job = BackgroundJob("log-filter")
+        self._known = (0, 0)
+        self._lines = 0
+        self._job.start(self._filter.run)
+
+    def poll(self, size: int, lines: int) -> bool:
+        """Look at what the thread found; `size` and `lines` of the file as it is known. Whether more is
+        shown."""
+        if not self._job.running and size != self._filter.scanned:
+            self._job.start(self._filter.run)
+        before = self._known
+        # What the thread has read may be ahead of the lines that the view knows.
+        self._lines = lines
+        self._known = (self._filter.number_of(lines), self._filter.scanned)
+        return self._known != before
+
+    @property
+    def searching(self) -> bool:
+        """Whether the thread is still looking."""
+        return self._job.running
+
+    @property
+    def too_slow(self) -> bool:
+        """Whether the expression took so long that it was given up."""
+        return self._filter.too_slow
+
+    def has_passed(self, line: int) -> bool:
+        """Whether it is known which lines up to this one match."""
+        return not self._job.running or self._filter.line_count > line
+
+    @property
+    def shown(self) -> int:
+        return self._known[0]
+
+    def line_of(self, shown: int) -> int:
+        return self._filter.line_of(shown) if 0 <= shown < self._known[0] else _BEYOND
+
+    def shown_of(self, line: int) -> int:
+        return min(self._known[0], self._filter.number_of(line))
+
+    def after(self, line: int) -> int:
+        return self.line_of(self.shown_of(line + 1))
+
+    def pause(self) -> None:
+        """End the thread; `poll` starts it again where it was."""
+        self._filter.cancel()
+        self._job.stop()
+
+    close = pause

@@ -1,0 +1,50 @@
+"""The button that brings one back to the end of a log."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QToolButton, QWidget
+
+from app.theme import GRID, font, theme
+
+
+class FollowPill(QToolButton):
+    """The button that brings one back to the end of a log."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setFont(font())
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.hide()
+
+    def say(self, lines: int) -> None:
+        """Show how many lines came since one scrolled up."""
+        text = self.tr("↓ Follow")
+        if lines == 1:
+            text += self.tr(" · 1 new line")
+        elif lines:
+            text += self.tr(" · {lines} new lines").format(lines=f"{lines:,}")
+        if text != self.text():
+            self.setText(text)
+            self.setAccessibleName(text.removeprefix("↓ "))
+            self.resize(self.sizeHint())
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        metrics = self.fontMetrics()
+        return QSize(metrics.horizontalAdvance(self.text()) + 7 * GRID, metrics.height() + 3 * GRID)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        del event
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        colors = theme()
+        painter.setBrush(colors.color("accent_soft" if self.underMouse() or self.isDown() else "surface"))
+        painter.setPen(QPen(colors.color("accent"), 2 if self.hasFocus() else 1))
+        box = QRectF(self.rect()).adjusted(1, 1, -1, -1)
+        painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
+        painter.setFont(self.font())
+        painter.setPen(colors.color("accent"))
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, self.text())
+        painter.end()
