@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QModelIndex, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QStyle, QStyleOptionButton, QWidget
 
@@ -62,7 +62,10 @@ class CalmComboBox(QComboBox):
 
     def sizeHint(self) -> QSize:  # noqa: N802
         metrics = QFontMetrics(self.font())
-        texts = [self.placeholderText(), *(self.itemText(at) for at in range(self.count()))]
+        # What cannot be chosen need not fit: it is only read in the list.
+        model = self.model()
+        chosen = [at for at in range(self.count()) if _can_be_chosen(model.index(at, 0))]
+        texts = [self.placeholderText(), *(self.itemText(at) for at in chosen)]
         widest = max(metrics.horizontalAdvance(text) for text in texts)
         return QSize(_PADDING + widest + _MARK_ROOM, max(FIELD_HEIGHT, metrics.height() + 10))
 
@@ -138,6 +141,10 @@ class OutlinedCheckBox(QCheckBox):
         self.initStyleOption(option)
         mark = self.style().subElementRect(QStyle.SubElement.SE_CheckBoxIndicator, option, self)
         _paint_frame(self, mark)
+
+
+def _can_be_chosen(index: QModelIndex) -> bool:
+    return bool(index.flags() & Qt.ItemFlag.ItemIsEnabled)
 
 
 def _paint_frame(widget: QWidget, box: QRect | None = None) -> None:

@@ -55,17 +55,19 @@ class Row(QObject):
 
     def refresh_note(self) -> None:
         """Say again what holds."""
-        self.note.setText(self._about())
+        about = self._about()
+        self.note.setText(about)
+        self.note.setVisible(bool(about))
         self.control.setAccessibleDescription(self.error.text() or self.note.text())
 
-    def place_note(self, grid: QGridLayout, at: int, *, below: bool, gap: int) -> None:
+    def place_note(self, grid: QGridLayout, at: int, *, below: bool, gap: int, first: int = 1) -> None:
         """Put the note beside the field in row `at` of a grid, or `gap` pixels below the error, which has the
-        row after the field's."""
+        row after the field's; there it begins in column `first`."""
         grid.removeWidget(self.note)
         if below:
             self.note.setMinimumHeight(0)
             self.note.setContentsMargins(0, gap, 0, 0)
-            grid.addWidget(self.note, at + 2, 1, 1, 2)
+            grid.addWidget(self.note, at + 2, first, 1, 3 - first)
         else:
             self.note.setMinimumHeight(FIELD_HEIGHT)
             self.note.setContentsMargins(0, 0, 0, 0)

@@ -31,10 +31,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.builder import mime, words
+from app.builder import words
 from app.builder.agent_pool_model import PROBLEM_ROLE, AgentFilter, AgentPoolModel, agent_at
 from app.builder.agent_preview import AgentPreview
-from app.builder.drag_picture import paint_count
+from app.builder.drag_picture import drag_picture, run_drag
 from app.fields import OutlinedField
 from app.labels import SectionLabel
 from app.scroll_bar import use_thin_scroll_bars
@@ -167,12 +167,8 @@ class AgentTree(QTreeView):
             return
         drag = QDrag(self)
         drag.setMimeData(self.model().mimeData(indexes))
-        picture = self.viewport().grab(self.visualRect(indexes[0]))
-        if len(indexes) > 1:
-            paint_count(picture, len(indexes))
-        drag.setPixmap(picture)
-        drag.setHotSpot(mime.BELOW_THE_POINTER)
-        drag.exec(Qt.DropAction.CopyAction)
+        drag.setPixmap(drag_picture(self, str(indexes[0].data()), len(indexes)))
+        run_drag(drag, self, Qt.DropAction.CopyAction)
 
     @Slot(QModelIndex)
     def _toggle_folder(self, index: QModelIndex) -> None:

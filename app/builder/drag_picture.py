@@ -1,28 +1,62 @@
-"""What hangs at the pointer while several things are dragged."""
+"""A drag from a view of the builder: what hangs at the pointer, and that it ends when the window closes."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QFontMetrics, QPainter, QPixmap
+from PySide6.QtCore import QEvent, QObject, QPoint, QRectF, QSizeF, Qt
+from PySide6.QtGui import QDrag, QFontMetrics, QPainter, QPen, QPixmap
+from PySide6.QtWidgets import QWidget
 
-from app.theme import TextSize, font, theme
+from app.theme import RADIUS, TextSize, font, theme
+
+BELOW_THE_POINTER = QPoint(-10, -26)
+"""Where the picture hangs: so that it hides neither the target nor the words there."""
+_WIDEST = 200
 
 
-def paint_count(picture: QPixmap, count: int) -> None:
-    """Paint how many there are onto the right end of the picture of the first."""
-    colors = theme()
-    small = font(TextSize.SMALL, bold=True)
-    metrics = QFontMetrics(small)
-    size = picture.deviceIndependentSize()
-    height = min(size.height() - 4, metrics.height() + 4)
-    width = max(height, metrics.horizontalAdvance(str(count)) + 12)
+def drag_picture(view: QWidget, name: str, count: int) -> QPixmap:
+    """The first of what is dragged, and of several how many they are."""
+    colors, usual, small = theme(), font(), font(TextSize.SMALL, bold=True)
+    metrics, ratio = QFontMetrics(usual), view.devicePixelRatioF()
+    name = metrics.elidedText(name, Qt.TextElideMode.ElideRight, _WIDEST)
+    height, width = metrics.height() + 10, metrics.horizontalAdvance(name) + 24
+    badge = QFontMetrics(small).horizontalAdvance(str(count)) + 12 if count > 1 else 0
+    whole = QSizeF(width + (badge + 8 if badge else 0), height)
+    picture = QPixmap((whole * ratio).toSize())
+    picture.setDevicePixelRatio(ratio)
+    picture.fill(Qt.GlobalColor.transparent)
     painter = QPainter(picture)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    box = QRectF(size.width() - width - 8, (size.height() - height) / 2, width, height)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(colors.color("accent"))
-    painter.drawRoundedRect(box, height / 2, height / 2)
-    painter.setPen(colors.color("on_accent"))
-    painter.setFont(small)
-    painter.drawText(box, Qt.AlignmentFlag.AlignCenter, str(count))
+    painter.setPen(QPen(colors.color("accent"), 1))
+    painter.setBrush(colors.color("surface"))
+    painter.drawRoundedRect(QRectF(0.5, 0.5, whole.width() - 1, height - 1), RADIUS, RADIUS)
+    painter.setPen(colors.color("text"))
+    painter.setFont(usual)
+    painter.drawText(QRectF(12, 0, width - 12, height), Qt.AlignmentFlag.AlignVCenter, name)
+    if badge:
+        box = QRectF(width, 5, badge, height - 10)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colors.color("accent"))
+        painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
+        painter.setPen(colors.color("on_accent"))
+        painter.setFont(small)
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, str(count))
     painter.end()
+    return picture
+
+
+class _UntilClosed(QObject):
+    """Cancels the drag that goes on when a window closes: the view it began in must outlive it."""
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+        if event.type() == QEvent.Type.Close:
+            QDrag.cancel()
+        return super().eventFilter(watched, event)
+
+
+def run_drag(drag: QDrag, view: QWidget, action: Qt.DropAction) -> None:
+    """Drag until the drop, or until it is given up."""
+    drag.setHotSpot(BELOW_THE_POINTER)
+    window, guard = view.window(), _UntilClosed()
+    window.installEventFilter(guard)
+    drag.exec(action, action)
+    window.removeEventFilter(guard)

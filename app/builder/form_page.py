@@ -10,13 +10,14 @@ from PySide6.QtGui import QFontMetrics, QPalette, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from app.fields import FIELD_HEIGHT
-from app.form_rows import CheckRow, ChoiceRow, Row
+from app.form_rows import CheckRow, ChoiceRow, Row, TextRow
 from app.labels import SectionLabel
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import is_appearance_event
 
 _FIELD_LETTERS = 24
 """Of a usual text that a field has room for."""
+_FIELD_PADDING = 28
 _LEAST_NOTE = 150
 """Pixels for notes beside the fields; where there are less, they stand below."""
 _MOST_OF_LABELS = 0.34
@@ -47,6 +48,9 @@ class FormPage(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._narrow = False
+        """Too narrow for notes beside the fields."""
+        self._stacked = False
+        """Too narrow for labels beside them, too."""
         self.body = QWidget()
         self.body.setBackgroundRole(QPalette.ColorRole.Base)
         self.body.setAutoFillBackground(True)
@@ -80,25 +84,31 @@ class FormPage(QScrollArea):
     ) -> None:
         """Add a row. `wide`: the field takes the room of the note too, and the note goes below it."""
         at = self._grid.rowCount()
-        row.label.setMinimumHeight(FIELD_HEIGHT)
         row.label.setWordWrap(True)
-        self._grid.addWidget(row.label, at, 0, Qt.AlignmentFlag.AlignTop)
         row.error.setContentsMargins(0, 4, 0, 0)
-        self._grid.addWidget(row.error, at + 1, 1, 1, 2)
-        row.note.setHidden(isinstance(row, CheckRow))
-        binding = _Binding(row, read, at, wide)
+        row.note.hide()
+        # The first row of the grid is for a label above its field.
+        binding = _Binding(row, read, at + 1, wide)
         self._place(binding)
-        self._grid.setRowMinimumHeight(at + 3, 12)
+        self._grid.setRowMinimumHeight(at + 4, 12)
         row.edited.connect(write)
         self._bindings.append(binding)
 
     def _place(self, binding: _Binding) -> None:
-        """The note beside its field, or below where the page is too narrow for three columns."""
-        row = binding.row
-        whole = self._narrow or binding.note_below or isinstance(row, CheckRow)
-        self._grid.removeWidget(row.place)
-        self._grid.addWidget(row.place, binding.at, 1, 1, 2 if whole else 1, Qt.AlignmentFlag.AlignTop)
-        row.place_note(self._grid, binding.at, below=self._narrow or binding.note_below, gap=4)
+        """The label beside its field or above it, the note beside it or below."""
+        row, at, top = binding.row, binding.at, Qt.AlignmentFlag.AlignTop
+        below = self._narrow or binding.note_below
+        whole = below or isinstance(row, CheckRow)
+        first = 0 if self._stacked else 1
+        for widget in (row.label, row.place, row.error):
+            self._grid.removeWidget(widget)
+        if self._stacked:
+            self._grid.addWidget(row.label, at - 1, 0, 1, 3, Qt.AlignmentFlag.AlignBottom)
+        else:
+            self._grid.addWidget(row.label, at, 0, top)
+        self._grid.addWidget(row.place, at, first, 1, (3 if self._stacked else 2) if whole else 1, top)
+        self._grid.addWidget(row.error, at + 1, first, 1, 3 - first)
+        row.place_note(self._grid, at, below=below, gap=4, first=first)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)
@@ -119,12 +129,15 @@ class FormPage(QScrollArea):
             for part in text.split() or [""]
         )
         labels = max(word, min(longest, round(room * _MOST_OF_LABELS))) + 4
-        usual = QFontMetrics(self.body.font()).averageCharWidth() * _FIELD_LETTERS
-        fields = max(usual, *(row.place.sizeHint().width() for row in rows if isinstance(row, ChoiceRow)))
+        fields = max(self._wanted(row) for row in rows)
         narrow = room - labels - fields - 2 * _SPACING < _LEAST_NOTE
-        self._grid.setColumnMinimumWidth(0, labels)
+        stacked = narrow and room - labels - _SPACING < fields
+        self._grid.setColumnMinimumWidth(0, 0 if stacked else labels)
         for row in rows:
-            row.label.setFixedWidth(labels)
+            row.label.setMinimumWidth(0 if stacked else labels)
+            row.label.setMaximumWidth(_UNBOUNDED if stacked else labels)
+            row.label.setMinimumHeight(0 if stacked else FIELD_HEIGHT)
+            row.label.setContentsMargins(0, 0, 0, 4 if stacked else 0)
         for binding in self._bindings:
             control = binding.row.place
             if narrow or binding.note_below or isinstance(binding.row, CheckRow):
@@ -132,10 +145,21 @@ class FormPage(QScrollArea):
                 control.setMaximumWidth(_UNBOUNDED)
             else:
                 control.setFixedWidth(fields)
-        if narrow != self._narrow:
-            self._narrow = narrow
+        if (narrow, stacked) != (self._narrow, self._stacked):
+            self._narrow, self._stacked = narrow, stacked
             for binding in self._bindings:
                 self._place(binding)
+
+    def _wanted(self, row: Row) -> int:
+        """How wide a field should be: for all choices, and for what an empty one says where that is short."""
+        metrics = QFontMetrics(self.body.font())
+        usual = metrics.horizontalAdvance("0") * _FIELD_LETTERS
+        if isinstance(row, ChoiceRow):
+            return max(usual, row.place.sizeHint().width())
+        if isinstance(row, TextRow):
+            says = metrics.horizontalAdvance(row.field.placeholderText()) + _FIELD_PADDING
+            return max(usual, min(says, round(usual * 1.5)))
+        return usual
 
     def reveal(self, row: Row) -> None:
         """Bring a row into view."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtGui import QPalette, QResizeEvent
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
 from app.builder.payload_words import Keys, of_path
+from app.buttons import Button, ButtonLook
 from app.completion import FieldCompletion, Suggestions
 from app.fields import FIELD_HEIGHT, OutlinedField
 from app.form_rows import Choice, ChoiceRow
@@ -18,6 +19,10 @@ from core.state import MergeRule
 
 Elsewhere = Mapping[str, tuple[MergeRule, str]]
 """By path: the rule of another place, and that place in words."""
+
+
+_NARROW = 520
+"""Pixels; with less, a path stands above its rule."""
 
 
 class MergeRules(QWidget):
@@ -33,6 +38,9 @@ class MergeRules(QWidget):
         self._known = known
         self._rules: dict[str, MergeRule] = {}
         self._elsewhere: Elsewhere = {}
+        self._rows_of_rules: list[tuple[QWidget, ...]] = []
+        """Path, rule, and what stands behind it, of each rule that is shown."""
+        self._narrow = False
         self._rows = QWidget(self)
         self._grid = QGridLayout(self._rows)
         self._grid.setContentsMargins(0, 0, 0, 0)
@@ -52,8 +60,7 @@ class MergeRules(QWidget):
         self.path_field.setMinimumHeight(FIELD_HEIGHT)
         self.path_field.setMaximumWidth(360)
         self.completion = FieldCompletion(self.path_field, self._suggest)
-        self.add_button = QPushButton(icon("plus"), self.tr("Add a rule"), self)
-        self.add_button.setMinimumHeight(FIELD_HEIGHT)
+        self.add_button = Button(self.tr("Add a rule"), ButtonLook.OUTLINED, "plus", self)
         self.add_button.setEnabled(False)
         adding = QHBoxLayout()
         adding.setSpacing(12)
@@ -79,6 +86,7 @@ class MergeRules(QWidget):
         if dict(rules) == self._rules and others == self._elsewhere:
             return
         self._rules, self._elsewhere = dict(rules), others
+        self._rows_of_rules.clear()
         while (item := self._grid.takeAt(0)) is not None:
             widget = item.widget()
             if widget is not None:
@@ -103,7 +111,6 @@ class MergeRules(QWidget):
         return label
 
     def _add_row(self, path: str, rule: MergeRule) -> None:
-        at = self._grid.rowCount()
         row = ChoiceRow(path, self._rows, [Choice(self._in_words(each), each) for each in MergeRule])
         row.label.hide()
         row.note.hide()
@@ -115,20 +122,38 @@ class MergeRules(QWidget):
         remove.setToolTip(self.tr("Remove this rule"))
         remove.setAccessibleName(self.tr("Remove the rule of {0}").format(path))
         remove.clicked.connect(lambda: self._change(path, None))
-        self._grid.addWidget(self._path_label(path), at, 0, Qt.AlignmentFlag.AlignVCenter)
-        self._grid.addWidget(row.box, at, 1)
-        self._grid.addWidget(remove, at, 2)
+        self._place(self._path_label(path), row.box, remove)
 
     def _add_other(self, path: str, rule: MergeRule, place: str) -> None:
-        at = self._grid.rowCount()
         words = QuietLabel(self._in_words(rule), self._rows)
         words.setWordWrap(True)
         where = QuietLabel(place, self._rows)
         where.setFont(font(TextSize.SMALL))
         where.setWordWrap(True)
-        self._grid.addWidget(self._path_label(path), at, 0, Qt.AlignmentFlag.AlignVCenter)
-        self._grid.addWidget(words, at, 1)
-        self._grid.addWidget(where, at, 2, 1, 2)
+        self._place(self._path_label(path), words, where)
+
+    def _place(self, *parts: QWidget) -> None:
+        self._rows_of_rules.append(parts)
+        self._lay_out()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        narrow = event.size().width() < _NARROW
+        if narrow != self._narrow:
+            self._narrow = narrow
+            self._lay_out()
+
+    def _lay_out(self) -> None:
+        """A path beside its rule, or above it where there is little room."""
+        while self._grid.takeAt(0) is not None:
+            pass
+        for number, (path, rule, last) in enumerate(self._rows_of_rules):
+            at, first = 2 * number, 0 if self._narrow else 1
+            self._grid.addWidget(path, at, 0, 1, 3 if self._narrow else 1)
+            self._grid.addWidget(rule, at + (1 if self._narrow else 0), first)
+            self._grid.addWidget(last, at + (1 if self._narrow else 0), first + 1)
+        self._grid.setColumnStretch(3, 0 if self._narrow else 1)
+        self._grid.setColumnStretch(0, 1 if self._narrow else 0)
 
     def _in_words(self, rule: MergeRule) -> str:
         return {

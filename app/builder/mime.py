@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from PySide6.QtCore import QByteArray, QMimeData, QPoint
+from PySide6.QtCore import QByteArray, QMimeData
 
 AGENTS_MIME = "application/x-openloop-agents"
 """JSON: a list of agent names."""
@@ -68,7 +68,3 @@ def _content(data: QMimeData | None, mime: str) -> object:
     except (ValueError, RecursionError):
         return None
     return content
-
-
-BELOW_THE_POINTER = QPoint(-14, -8)
-"""Where a dragged row hangs: beside the pointer, so that it hides neither the target nor the words there."""

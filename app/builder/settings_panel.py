@@ -6,16 +6,16 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from app.builder import words
 from app.builder.agent_page import AgentPage
 from app.builder.form_page import FormPage
 from app.builder.group_page import GroupPage
 from app.builder.workflow_page import WorkflowPage
+from app.buttons import Button, ButtonLook
 from app.document import EditPlace, WorkflowDocument
 from app.tab_bar import FlatTabBar
-from app.theme import icon
 
 SELECTION, WORKFLOW, LAST_RUN = 0, 1, 2
 
@@ -36,7 +36,7 @@ class SettingsPanel(QWidget):
         self.workflow_page = WorkflowPage(document, self)
         self.group_page = GroupPage(document, self)
         self.agent_page = AgentPage(document, self)
-        self.edit_agent_button = QPushButton(icon("external-link"), self.tr("Edit agent…"), self)
+        self.edit_agent_button = Button(self.tr("Edit agent…"), ButtonLook.OUTLINED, "square-pen", self)
         self.agent_page.add_widget(_left(self.edit_agent_button))
         self.tabs = FlatTabBar(self)
         self.tabs.set_page_color("surface")
@@ -211,7 +211,7 @@ class SettingsPanel(QWidget):
                 self.agent_open_requested.emit(found[2].entry.agent)
 
 
-def _left(button: QPushButton) -> QWidget:
+def _left(button: Button) -> QWidget:
     holder = QWidget()
     layout = QHBoxLayout(holder)
     layout.setContentsMargins(0, 0, 0, 0)

@@ -83,13 +83,18 @@ class WorkflowDelegate(QStyledItemDelegate):
                 _focus_ring(painter, ground)
         title = words.phase_title(phase)
         title_font = font(bold=True)
-        baseline = body.bottom() - 9
+        baseline = body.top() + self._anatomy.title_height - 10
         _text_at(painter, QPoint(body.left(), baseline), title, title_font, colors.color("text"))
-        used = QFontMetrics(title_font).horizontalAdvance(title) + 8
         when_font = font(TextSize.SMALL)
+        when_metrics = QFontMetrics(when_font)
         when = words.phase_when(phase, self._model.document.settings_in_force)
-        when = QFontMetrics(when_font).elidedText(when, Qt.TextElideMode.ElideRight, body.width() - used)
-        _text_at(painter, QPoint(body.left() + used, baseline), when, when_font, colors.color("quiet"))
+        left = body.left()
+        if self._anatomy.when_fits(index, body.width()):
+            left += QFontMetrics(title_font).horizontalAdvance(title) + 8
+        else:
+            baseline += when_metrics.height() + 2
+            when = when_metrics.elidedText(when, Qt.TextElideMode.ElideRight, body.width())
+        _text_at(painter, QPoint(left, baseline), when, when_font, colors.color("quiet"))
         if boxes.ends_card:
             landing = self._anatomy.landing
             lands = landing is not None and self._model.phase_of_target(landing.target) == phase

@@ -190,6 +190,13 @@ class WorkflowModel(QAbstractItemModel):
             flags |= Qt.ItemFlag.ItemIsEditable
         return flags
 
+    def name_of(self, index: Index) -> str:
+        """An agent's or group's name in a few words."""
+        agent, group = self.agent_node(index), self.group_node(index)
+        if agent is not None:
+            return agent.entry.agent
+        return words.group_in_short(group) if group is not None else ""
+
     def place(self, index: Index) -> Place | None:
         """The place of an agent's index, as a run names it."""
         if self.agent_node(index) is None:

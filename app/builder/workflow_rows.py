@@ -70,6 +70,18 @@ class RowAnatomy:
         """A group's header."""
         return max(26, QFontMetrics(font(TextSize.TEXT)).height() + 10)
 
+    @property
+    def title_height(self) -> int:
+        """A phase's title, and when it runs beside it."""
+        return max(34, QFontMetrics(font(TextSize.TITLE, bold=True)).height() + 16)
+
+    def when_fits(self, index: Index, width: int) -> bool:
+        """Whether the words about when a phase runs have room beside its title."""
+        phase = self._model.phase(index)
+        title = QFontMetrics(font(bold=True)).horizontalAdvance(words.phase_title(phase))
+        when = words.phase_when(phase, self._model.document.settings_in_force)
+        return title + 8 + QFontMetrics(font(TextSize.SMALL)).horizontalAdvance(when) <= width
+
     def lesson_height(self, index: Index, width: int) -> int:
         """The card of an empty phase."""
         room = QRect(0, 0, max(40, width - 2 * MARGIN - 2 * LESSON_PADDING), 10_000)
@@ -127,7 +139,9 @@ class RowAnatomy:
         return Boxes(body, card, zone, ends_card, y, gaps)
 
     def _phase_boxes(self, index: Index, row: QRect) -> Boxes:
-        title = max(34, QFontMetrics(font(TextSize.TITLE, bold=True)).height() + 16)
+        title = self.title_height
+        if not self.when_fits(index, row.width() - 2 * MARGIN):
+            title += QFontMetrics(font(TextSize.SMALL)).height() + 2
         body = QRect(row.left() + MARGIN, row.top(), row.width() - 2 * MARGIN, title)
         if self._model.rowCount(index):
             return Boxes(body, QRect(), QRect(), False, body.bottom() + 1)
@@ -184,7 +198,7 @@ class RowAnatomy:
 
     def _drop_at_title(self, phase: QModelIndex, boxes: Boxes, y: int) -> tuple[int, QModelIndex]:
         """The room over a phase's words is the end of the phase before it."""
-        if phase.row() > 0 and y < boxes.body.top() + boxes.body.height() // 3:
+        if phase.row() > 0 and y < boxes.body.top() + self.title_height // 3:
             before = phase.sibling(phase.row() - 1, 0)
             return self._model.rowCount(before), before
         return 0, phase

@@ -27,13 +27,12 @@ from PySide6.QtGui import (
     QMouseEvent,
     QPainter,
     QPalette,
-    QPixmap,
     QResizeEvent,
 )
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QStyle, QStyleOptionViewItem, QTreeView, QWidget
 
 from app.builder import mime
-from app.builder.drag_picture import paint_count
+from app.builder.drag_picture import drag_picture, run_drag
 from app.builder.drop_gap import DropGap
 from app.builder.workflow_delegate import WorkflowDelegate
 from app.builder.workflow_model import WorkflowModel
@@ -301,22 +300,14 @@ class WorkflowTree(QTreeView):
         indexes = [self._model.index_of(node_id) for node_id in ids]
         drag = QDrag(self)
         drag.setMimeData(self._model.mimeData(indexes))
-        drag.setPixmap(self._lifted(indexes[0], len(indexes)))
-        drag.setHotSpot(mime.BELOW_THE_POINTER)
+        drag.setPixmap(drag_picture(self, self._model.name_of(indexes[0]), len(indexes)))
         self._delegate.lifted = {*ids}
         self.viewport().update()
         try:
-            drag.exec(Qt.DropAction.MoveAction, Qt.DropAction.MoveAction)
+            run_drag(drag, self, Qt.DropAction.MoveAction)
         finally:
             self._delegate.lifted = ()
             self._end_drag()
-
-    def _lifted(self, index: QModelIndex, count: int) -> QPixmap:
-        """What hangs at the pointer: the row, and of several how many they are."""
-        row = self.viewport().grab(self.anatomy.boxes(index, self.visualRect(index)).body)
-        if count > 1:
-            paint_count(row, count)
-        return row
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802
         self._carried = mime.copy_of(event.mimeData(), self._model.token)
