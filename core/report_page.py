@@ -21,6 +21,7 @@ from core.report_parts import anchors_of
 from core.report_timeline import timeline_of
 from core.report_tree import Node
 from core.report_view import page_of
+from core.run_times import RunChart
 
 _ICONS = (
     "openloop",
@@ -40,7 +41,9 @@ _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud8
 
 def page_html(report: RunReport, progress: RunProgress) -> str:
     """The page. `progress`: the run that the report is about."""
-    page = page_of(report)
+    run = RunChart(progress)
+    clock = run.clock(report.ended)
+    page = page_of(report, clock)
     style, script = _resource("style.css"), _resource("script.js")
     environment = Environment(
         loader=FileSystemLoader(resources.folder() / "report"),
@@ -52,7 +55,7 @@ def page_html(report: RunReport, progress: RunProgress) -> str:
     )
     return environment.get_template("page.html").render(
         page=page,
-        chart=chart_of(timeline_of(progress, report.ended), anchors_of(report), page.savings),
+        chart=chart_of(timeline_of(run, clock, report.ended), anchors_of(report), page.savings),
         tree=_tree_html(page.tree) if page.tree is not None else "",
         style=Markup(style),
         style_hash=_hash(style),

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from core.events import AttemptKind
-from core.progress import RunProgress
 from core.progress_words import PHASE_WORDS, duration_words
 from core.run_clock import BreakKind, RunClock
 from core.run_times import Bar, RunChart
@@ -85,10 +84,8 @@ class _Scale:
         return min(100.0, 100 * self._clock.seconds(moment) / self.seconds)
 
 
-def timeline_of(progress: RunProgress, now: float) -> Timeline:
+def timeline_of(chart: RunChart, clock: RunClock, now: float) -> Timeline:
     """The timeline of a run up to `now` (seconds since the epoch)."""
-    chart = RunChart(progress)
-    clock = chart.clock(now)
     scale = _Scale(clock)
     rows: list[DrawnRow] = []
     phase = ""

@@ -28,6 +28,7 @@ from core.report_parts import (
     usage_words,
 )
 from core.report_text import digest, fair_share, json_bytes, shown, size_words
+from core.run_clock import RunClock
 from core.run_files import TURNS_NAME, UPDATE_NAME
 
 _KINDS = {
@@ -37,11 +38,13 @@ _KINDS = {
 }
 
 
-def turn_rows(report: RunReport, anchors: dict[str, str]) -> tuple[dict[str, TurnRow], LeftOut]:
+def turn_rows(
+    report: RunReport, anchors: dict[str, str], clock: RunClock
+) -> tuple[dict[str, TurnRow], LeftOut]:
     """By turn id: its row. `anchors`: by turn id. Also, what all their answers together left out."""
     sizes = [len(json_bytes(turn.update.payload)) if turn.update is not None else 0 for turn in report.turns]
     share = fair_share(sizes, MOST_ANSWERS)
-    rows = {turn.id: _turn(turn, report.started, anchors[turn.id], share) for turn in report.turns}
+    rows = {turn.id: _turn(turn, clock, anchors[turn.id], share) for turn in report.turns}
     long = sum(size > share for size in sizes)
     if not long:
         return rows, NOTHING
@@ -49,7 +52,7 @@ def turn_rows(report: RunReport, anchors: dict[str, str]) -> tuple[dict[str, Tur
     return rows, LeftOut(size_words(sum(max(0, size - share) for size in sizes)), where.capitalize())
 
 
-def _turn(turn: TurnReport, run_began: float, anchor: str, share: int) -> TurnRow:
+def _turn(turn: TurnReport, clock: RunClock, anchor: str, share: int) -> TurnRow:
     message = shown(turn.message, MOST_MESSAGE)
     answer = None
     if turn.update is not None:
@@ -65,7 +68,7 @@ def _turn(turn: TurnReport, run_began: float, anchor: str, share: int) -> TurnRo
         kind=turn.status,
         word=turn.status.value,
         icon=STATUS_ICONS[turn.status],
-        began=time_words(turn.started - run_began) if turn.started is not None else "–",
+        began=time_words(clock.seconds(turn.started)) if turn.started is not None else "–",
         time=time_words(turn.seconds),
         attempts_words=f"{attempts:,}" if attempts != 1 else "1",
         tokens=f"{turn.usage.total_tokens:,}",

@@ -32,6 +32,7 @@ from core.report_parts import (
 from core.report_text import json_bytes, json_shown, shown
 from core.report_tree import state_tree
 from core.report_turns import group_rows, turn_rows
+from core.run_clock import RunClock
 from core.run_files import STATE_NAME
 from core.run_times import Savings, savings_words
 
@@ -47,17 +48,15 @@ T = TypeVar("T")
 Row = TypeVar("Row")
 
 
-def page_of(report: RunReport) -> Page:
-    """The page of a run."""
+def page_of(report: RunReport, clock: RunClock) -> Page:
+    """The page of a run. `clock`: its time, which leaves out what the timeline leaves out."""
     anchors = anchors_of(report)
-    rows, answers_left = turn_rows(report, anchors)
+    rows, answers_left = turn_rows(report, anchors, clock)
     outcome, icon = OUTCOMES[report.outcome]
     failures = [rows[turn.id] for turn in report.turns if turn.status is TurnStatus.FAILED]
     conflicts, conflicts_left = _listed(report.conflicts, _conflict, "conflicts")
     titles = {turn.id: turn.title for turn in report.turns}
-    notes, notes_left = _listed(
-        report.notes, lambda note: _note(note, report.started, titles, anchors), "notes"
-    )
+    notes, notes_left = _listed(report.notes, lambda note: _note(note, clock, titles, anchors), "notes")
     several = {group.phase for group in report.groups if group.index}
     state = report.state.state if report.state is not None else None
     savings = Savings(
@@ -85,7 +84,7 @@ def page_of(report: RunReport) -> Page:
         conflicts_left=conflicts_left,
         notes=notes,
         notes_left=notes_left,
-        costs=tuple(cost_tables(report)),
+        costs=tuple(cost_tables(report)) if report.turns else (),
         state_title="State at the end" if report.outcome not in ("cut_off", "going_on") else "Last state",
         state=json_part(state, MOST_JSON, f"All of it is in {STATE_NAME} of the run folder.")
         if report.state is not None
@@ -202,12 +201,12 @@ def _short(value: JsonValue) -> str:
     return f"{text}…" if left else text
 
 
-def _note(note: NoteReport, began: float, titles: dict[str, str], anchors: dict[str, str]) -> NoteRow:
+def _note(note: NoteReport, clock: RunClock, titles: dict[str, str], anchors: dict[str, str]) -> NoteRow:
     turn = note.turn if note.turn in titles else None
     return NoteRow(
         "warning" if note.warning else "note",
         "triangle-alert" if note.warning else "info",
-        time_words(max(0.0, note.time - began)),
+        time_words(clock.seconds(note.time)),
         shown(titles[turn], MOST_VALUE) if turn is not None else "",
         anchors[turn] if turn is not None else "",
         shown(note.message, MOST_MESSAGE),
