@@ -49,6 +49,7 @@ class LogArea(QAbstractScrollArea):
         self._selection = LogSelection(self._page)
         self._tail = Place()
         self._follow = True
+        self._still = False
         self._seen = 0
         self._syncing = False
         self._current_header: int | None = None
@@ -81,9 +82,13 @@ class LogArea(QAbstractScrollArea):
         self._page.open(LogSource(path, structured=not raw) if path is not None else None)
         self._painter.show_time = not raw
         self._page.forget_layout()
-        self._follow = True
+        self._follow = not self._still
         self.refresh()
         self._sync()
+
+    def set_still(self, still: bool) -> None:
+        """Show files that do not grow: from their beginning, with nothing to follow. Before `set_source`."""
+        self._still = still
 
     def _forget_places(self) -> None:
         """Another file, or another beginning: places in the old one mean nothing."""
@@ -191,7 +196,7 @@ class LogArea(QAbstractScrollArea):
         if self._painter.wrap:
             self.horizontalScrollBar().setRange(0, 0)
         self._syncing = False
-        if at_end or self._follow:
+        if at_end or self._follow or self._still:
             self._pill.hide()
         else:
             self._pill.say(self._page.snapshot.lines - self._seen)
