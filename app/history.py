@@ -167,6 +167,13 @@ class HistorySide(QStackedWidget):
         if had_focus:
             target.setFocus(Qt.FocusReason.OtherFocusReason)
 
+    def open_find(self) -> None:
+        """To the search of the page that is shown."""
+        if self.shows_list:
+            self.list_page.focus_search()
+        elif self.compared is not None and self.currentWidget() is self.compared:
+            self.compared.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
     @Slot()
     def back(self) -> None:
         """Back to the list."""
@@ -184,11 +191,12 @@ class HistorySide(QStackedWidget):
 class History(QObject):
     """Fills the side of the history, and does there what is asked for.
 
-    Signals: `page_built(RunsPage)` once, before it shows anything; `message(str)`: a sentence for the status
-    line.
+    Signals: `page_built(RunsPage)` once, before it shows anything; `run_shown(bool)`: whether a run is open
+    in the history, also once when it is built; `message(str)`: a sentence for the status line.
     """
 
     page_built = Signal(object)
+    run_shown = Signal(bool)
     message = Signal(str)
 
     def __init__(
@@ -257,8 +265,14 @@ class History(QObject):
         actions.json_requested.connect(lambda entry: exporting.ask(entry, ExportKind.JSON))
         actions.folder_requested.connect(self._open_folder)
         actions.delete_requested.connect(self._delete)
+        side.currentChanged.connect(self._page_changed)
         self.page_built.emit(page)
+        self.run_shown.emit(False)
         return side
+
+    @Slot()
+    def _page_changed(self) -> None:
+        self.run_shown.emit(self.side.shown_run_view is not None)
 
     def show_list(self, wanted: Path | None = None, *, resumable_first: bool = False) -> None:
         """Turn to the list, with this run selected; else the newest, or the first that can go on."""
@@ -334,6 +348,7 @@ class History(QObject):
             side.opened.bar.back_requested.connect(side.back)
             side.opened.bar.again_requested.connect(self._open_again)
             side.opened.view.message.connect(self.message)
+            self._right.adopt(side.opened.view)
             side.addWidget(side.opened)
         side.opened.show_run(entry, run, self._run.clock())
         side.show_page(side.opened)

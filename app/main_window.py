@@ -186,6 +186,7 @@ class MainWindow(FileDropWindow):
         self.watched.message.connect(self.status.say)
         self.file_opening.message.connect(self.status.say)
         self.history.message.connect(self.status.say)
+        self.history.run_shown.connect(self.actions_of_window.show_history)
         self.file_dropped.connect(self.files.open)
         document.path_changed.connect(self._show_title)
         document.modified_changed.connect(self._show_title)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QFocusEvent
@@ -17,6 +17,14 @@ if TYPE_CHECKING:
     from app.run_view.run_view import RunView
 
 _ZOOMS = (-4, 24)
+
+
+@runtime_checkable
+class Searchable(Protocol):
+    """A page that has a search of its own."""
+
+    def open_find(self) -> None:
+        """Go to it."""
 
 
 class RightSide(QStackedWidget):
@@ -37,6 +45,8 @@ class RightSide(QStackedWidget):
         self._settings = settings
         self._store = store
         self._view: RunView | None = None
+        self._views: list[RunView] = []
+        """All views of runs, wherever they are."""
         self._builders: dict[Side, Callable[[], QWidget]] = {}
         self._provided: dict[Side, QWidget] = {}
         self._zoom = store.log_zoom
@@ -55,13 +65,25 @@ class RightSide(QStackedWidget):
             from app.run_view.run_view import RunView
 
             self._view = RunView(self)
-            self._view.tabs.set_zoom(self._zoom)
-            # After the tabs have turned to the page that was clicked.
-            self._view.tabs.fixed.tabBarClicked.connect(self.focus_page)
-            self._view.tabs.bar.tabBarClicked.connect(self.focus_page)
+            self.adopt(self._view)
             self.addWidget(self._view)
             self.run_view_built.emit(self._view)
         return self._view
+
+    def adopt(self, view: RunView) -> None:
+        """Have the keys of tabs and logs work in a view of a run, and its logs in the usual size."""
+        view.tabs.set_zoom(self._zoom)
+        self._views.append(view)
+        # After the tabs have turned to the page that was clicked.
+        view.tabs.fixed.tabBarClicked.connect(self.focus_page)
+        view.tabs.bar.tabBarClicked.connect(self.focus_page)
+
+    @property
+    def shown_run_view(self) -> RunView | None:
+        """The view of a run that is on view: the live one, or one of the history."""
+        if self.shows_run:
+            return self._view
+        return next((view for view in self._views if view.isVisibleTo(self)), None)
 
     @property
     def has_run_view(self) -> bool:
@@ -141,7 +163,8 @@ class RightSide(QStackedWidget):
         (self if target is None else target).setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _focus_target(self) -> QWidget | None:
-        page = self.run_view.tabs.pages.currentWidget() if self.shows_run else self.currentWidget()
+        view = self.shown_run_view
+        page = view.tabs.pages.currentWidget() if view is not None else self.currentWidget()
         if page is None or page is self._settings:
             return None
         if page.focusProxy() is not None or page.focusPolicy() & Qt.FocusPolicy.TabFocus:
@@ -167,25 +190,32 @@ class RightSide(QStackedWidget):
             self.log_focused.emit(focused)
 
     def _log_on_view(self) -> LogView | None:
-        if self._view is None or not self.shows_run:
+        view = self.shown_run_view
+        if view is None:
             return None
         from app.run_view.log_view import LogView
 
-        page = self._view.tabs.pages.currentWidget()
+        page = view.tabs.pages.currentWidget()
         return page if isinstance(page, LogView) else None
 
     @Slot()
     def find_in_log(self) -> None:
         """Find in the log on view; where the state is, in the overview. Among all runs: in their list."""
-        if self.side is Side.RUNS:
-            self.focus_page()
-            return
-        self.show_side(Side.RUN)
-        if self.shows_run and self._log_on_view() is None:
-            self.run_view.tabs.show_overview()
+        view = self._view_for_tabs()
+        page = self.currentWidget()
+        if view is None and isinstance(page, Searchable):
+            page.open_find()
+        if view is not None and self._log_on_view() is None:
+            view.tabs.show_overview()
         log = self._log_on_view()
         if log is not None:
             log.open_find()
+
+    def _view_for_tabs(self) -> RunView | None:
+        """The view of a run on view; else the live one, which is turned to, unless the history is shown."""
+        if self.shown_run_view is None and self.side is not Side.RUNS:
+            self.show_side(Side.RUN)
+        return self.shown_run_view
 
     # --- one agent of the run --------------------------------------------------------------------------
 
@@ -216,33 +246,37 @@ class RightSide(QStackedWidget):
     @Slot()
     def list_turns(self) -> None:
         """Let the user search all turns."""
-        self.show_side(Side.RUN)
-        self.run_view.tabs.open_list()
+        view = self._view_for_tabs()
+        if view is not None:
+            view.tabs.open_list()
 
     @Slot()
     def next_tab(self) -> None:
         """The next tab of the run."""
-        self.show_side(Side.RUN)
-        self.run_view.tabs.step(1)
-        self.focus_page()
+        self._step(1)
 
     @Slot()
     def previous_tab(self) -> None:
         """The tab before this one."""
-        self.show_side(Side.RUN)
-        self.run_view.tabs.step(-1)
-        self.focus_page()
+        self._step(-1)
+
+    def _step(self, by: int) -> None:
+        view = self._view_for_tabs()
+        if view is not None:
+            view.tabs.step(by)
+            self.focus_page()
 
     @Slot()
     def close_tab(self) -> None:
         """Close the tab that is shown, if it may be closed."""
-        if self.shows_run:
-            self.run_view.tabs.close_current()
+        view = self.shown_run_view
+        if view is not None:
+            view.tabs.close_current()
 
     @Slot()
     def open_run_folder(self) -> None:
         """Open the run folder in the desktop's file manager."""
-        self.run_view.open_folder()
+        (self.shown_run_view or self.run_view).open_folder()
 
     # --- zoom of logs ----------------------------------------------------------------------------------
 
@@ -264,5 +298,5 @@ class RightSide(QStackedWidget):
     def _set_zoom(self, zoom: int) -> None:
         self._zoom = min(_ZOOMS[1], max(_ZOOMS[0], zoom))
         self._store.log_zoom = self._zoom
-        if self._view is not None:
-            self._view.tabs.set_zoom(self._zoom)
+        for view in self._views:
+            view.tabs.set_zoom(self._zoom)

@@ -22,6 +22,7 @@ class WindowActions(QObject):
         self._window = window
         self._undo_stack: QUndoStack | None = None
         self._editable = True
+        self._has_run = self._history = self._history_run = False
         key = QKeySequence.StandardKey
         make = self._make
         self.new = make(self.tr("&New"), "file-plus", key.New)
@@ -173,14 +174,25 @@ class WindowActions(QObject):
         self.resume_run.setEnabled(paused or self._editable)
 
     def show_has_run(self, has_run: bool) -> None:
-        """Whether there is a run to look at."""
+        """Whether there is a run of this window to look at."""
+        self._has_run = has_run
+        self.show_run.setEnabled(has_run)
+        self._offer_tabs()
+
+    @Slot(bool)
+    def show_history(self, shows_run: bool) -> None:
+        """The history is built, where one can find things. `shows_run`: a run is open in it."""
+        self._history, self._history_run = True, shows_run
+        self._offer_tabs()
+
+    def _offer_tabs(self) -> None:
+        has_run = self._has_run or self._history_run
+        self.find.setEnabled(has_run or self._history)
         for action in (
-            self.show_run,
             self.all_turns,
             self.next_tab,
             self.previous_tab,
             self.close_tab,
-            self.find,
             self.open_run_folder,
         ):
             action.setEnabled(has_run)

@@ -146,7 +146,7 @@ def test_a_run_of_another_workflow_is_resumed_with_its_past_and_the_open_one_sta
     page = desk.window.history.page
     desk.until(lambda: page.runs.rowCount() == 2 and page.current is not None, "the runs were never listed")
     assert desk.window.right.side is Side.RUNS
-    assert page.field.hasFocus()
+    desk.until(page.list.hasFocus, "the keys go elsewhere")
     desk.until(
         lambda: page.current is not None and page.current.resumable, "no run that can go on was selected"
     )
@@ -155,9 +155,9 @@ def test_a_run_of_another_workflow_is_resumed_with_its_past_and_the_open_one_sta
     second = page.runs.entries[0]
     assert (second.workflow, second.obstacle) == ("second", "It is complete.")
     desk.project.open_gate("slow")
-    QTest.keyClick(page.field, Qt.Key.Key_Return)
+    desk.press(Qt.Key.Key_R, CTRL | SHIFT)
     field = page.detail.form.shown_fields()[0]
-    assert field.hasFocus()
+    assert field.hasFocus(), "the same keys once more lead to what may be changed"
     QTest.keyClick(field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     desk.until(lambda: len(runs(desk)) == 3, "it never went on")
     desk.until_ended()
@@ -172,7 +172,7 @@ def test_a_run_of_another_workflow_is_resumed_with_its_past_and_the_open_one_sta
     assert desk.document.settings.name == "second"
     assert not desk.document.is_modified
     desk.click_tab(desk.run_view.tabs.fixed, 1)
-    assert payload_rows(desk)["slow"] == "through"
+    desk.until(lambda: payload_rows(desk).get("slow") == "through", "the state was never shown")
 
 
 def test_a_broken_run_folder_is_named_and_hides_no_other(desk: Desk) -> None:
@@ -189,7 +189,7 @@ def test_a_broken_run_folder_is_named_and_hides_no_other(desk: Desk) -> None:
     assert good.resumable
     assert bad.folder == broken
     assert bad.problem
-    page.list.setCurrentIndex(page.filtered.mapFromSource(page.runs.index_of(broken)))
+    page.list.choose(page.filtered.mapFromSource(page.runs.index_of(broken)))
     assert not page.detail.form.resume_button.isEnabled()
     assert bad.problem in texts_in(page.detail)
 
@@ -201,8 +201,11 @@ def test_nothing_is_resumed_while_a_run_goes_on(desk: Desk) -> None:
     desk.open_new(name="second", loop_agents=["worker"])
     desk.run()
     assert not desk.window.top_bar.resume_button.isEnabled()
-    desk.click(desk.window.top_bar.runs_button)
+    desk.press(Qt.Key.Key_3, CTRL)
     page = desk.window.history.page
+    desk.until(lambda: page.runs.rowCount() == 2, "the runs were never listed")
+    resumable = next(entry for entry in page.runs.entries if entry.resumable)
+    page.list.choose(page.filtered.mapFromSource(page.runs.index_of(resumable.folder)))
     desk.until(lambda: page.current is not None and page.current.resumable, "the runs were never listed")
     assert not page.detail.form.resume_button.isEnabled()
     assert "A run goes on in this window" in page.detail.form.why_not.text()
