@@ -75,6 +75,7 @@ class FormPage(QScrollArea):
     def section(self, title: str) -> SectionLabel:
         """A small title over the rows that follow."""
         label = SectionLabel(title, self.body)
+        label.setWordWrap(True)
         label.setContentsMargins(0, 12 if self._grid.rowCount() > 1 else 0, 0, 8)
         self._grid.addWidget(label, self._grid.rowCount(), 0, 1, 3)
         return label

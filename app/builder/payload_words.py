@@ -15,7 +15,7 @@ from core.merge import format_path, parse_path
 
 _METHODS = frozenset({"get", "keys", "values", "items", "setdefault", "update", "pop", "append"})
 _MENTION = re.compile(
-    r"\bpayload((?:\.[A-Za-z_]\w*|\[[\"'][\w -]{1,40}[\"']\]|\.get\([\"'][\w -]{1,40}[\"'])+)"
+    r"\bpayload((?:\.get\([\"'][\w -]{1,40}[\"'](?:, *\{\})?\)?|\.[A-Za-z_]\w*|\[[\"'][\w -]{1,40}[\"']\])+)"
 )
 _STEP = re.compile(r"\.get\([\"']([\w -]+)[\"']|\[[\"']([\w -]+)[\"']\]|\.([A-Za-z_]\w*)")
 _LONGEST_PROMPT = 100_000
@@ -152,7 +152,9 @@ def of_path(words: Mapping[Keys, str], taken: Iterable[str], text: str, asked: b
 def of_list(choices: Sequence[str], text: str, asked: bool) -> tuple[str, ...]:
     """Those of the choices that have what was typed in them."""
     typed = text.strip().casefold()
-    return tuple(each for each in choices if typed in each.casefold()) if typed or asked else ()
+    if not typed and not asked:
+        return ()
+    return tuple(each for each in choices if typed in each.casefold() and each != text.strip())
 
 
 def _beginning(choices: Sequence[str], typed: str) -> tuple[str, ...]:

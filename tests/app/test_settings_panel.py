@@ -13,67 +13,28 @@ from pytestqt.qtbot import QtBot
 
 from app import field_text
 from app.builder import words
-from app.builder.form_page import FormPage
 from app.builder.settings_panel import SELECTION, WORKFLOW, SettingsPanel
 from app.document import NewStep, WorkflowDocument
-from app.form_rows import CheckRow, ChoiceRow, TextRow
+from app.form_rows import CheckRow, ChoiceRow
 from app.other_settings import SettingsSource
-from core.agent import AgentLibrary
 from core.config import AgentGroup
 from core.platform_paths import config_folder
 from core.settings_keys import Origin
 from core.state import MergeRule
+from tests.app.settings_support import choose, retype, shown_panel, text_row, two_agents
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
 
 
 @pytest.fixture
 def document(qapp: object, tmp_path: Path) -> WorkflowDocument:
-    for name, role in (("vera", "auditor"), ("linter", "style")):
-        text = f"---\nname: {name}\nrole: {role}\ntimeout: 120\n---\nTest.\n"
-        (tmp_path / f"{name}.md").write_text(text, encoding="utf-8")
-    document = WorkflowDocument()
-    document.set_library(AgentLibrary(tmp_path), ("demo", "opencode"))
-    document.insert_agents(["vera", "linter"], NewStep("loop", 0))
-    document.set_mode([document.outline.loop[0].id], "parallel")
-    document.undo_stack.clear()
-    return document
+    del qapp
+    return two_agents(tmp_path)
 
 
 @pytest.fixture
 def panel(qtbot: QtBot, document: WorkflowDocument) -> SettingsPanel:
-    panel = SettingsPanel(document)
-    qtbot.addWidget(panel)
-    panel.resize(684, 756)
-    panel.show()
-    qtbot.waitExposed(panel)
-    return panel
-
-
-def text_row(page: FormPage, label: str) -> TextRow:
-    row = page.row(label)
-    assert isinstance(row, TextRow)
-    return row
-
-
-def choose(qtbot: QtBot, page: FormPage, label: str, text: str) -> None:
-    """Choose with the keyboard, as a user without a mouse does."""
-    row = page.row(label)
-    assert isinstance(row, ChoiceRow)
-    row.box.setFocus()
-    qtbot.keyClick(row.box, Qt.Key.Key_Home)
-    for _ in range(row.box.count()):
-        if text in row.box.currentText():
-            return
-        qtbot.keyClick(row.box, Qt.Key.Key_Down)
-    pytest.fail(f"{label} has no choice {text}")
-
-
-def retype(qtbot: QtBot, row: TextRow, text: str) -> None:
-    row.field.setFocus()
-    row.field.selectAll()
-    qtbot.keyClick(row.field, Qt.Key.Key_Delete)
-    qtbot.keyClicks(row.field, text)
+    return shown_panel(qtbot, document)
 
 
 def first_group(document: WorkflowDocument) -> AgentGroup:
