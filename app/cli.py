@@ -119,6 +119,9 @@ def _gui(options: argparse.Namespace) -> int:
     try:
         from app.application import run_application
     except ImportError as error:
+        if (error.name or "").partition(".")[0] in ("app", "core", "resources"):
+            # Not Qt: this installation of OpenLoop is not whole.
+            raise
         _complain(
             f"The window cannot be opened: {error}. On a bare Linux, install the packages that the README "
             "names for Qt; `openloop run` works without them."
