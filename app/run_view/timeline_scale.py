@@ -147,6 +147,8 @@ class TimelineScale:
     def ticks(self, room: float) -> list[Tick]:
         """The marks of the axis; each has `room` pixels at least for its words."""
         step = next((step for step in _STEPS if step * self._scale >= room), _STEPS[-1])
+        while step * self._scale < room:
+            step *= 2
         first = max(0, int(self.left // step))
         last = int((self.left + self.shown) // step)
         return [
