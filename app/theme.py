@@ -69,6 +69,8 @@ class Theme:
     disabled: str
     terminal: tuple[str, ...] = ()
     """The sixteen colours of terminal programs; black and white are what can be read on the ground."""
+    terminal_grays: tuple[str, ...] = ()
+    """Black, white, bright black and bright white where a terminal program paints them behind text."""
 
     def color(self, name: str) -> QColor:
         """A token as QColor."""
@@ -103,6 +105,7 @@ LIGHT = Theme(
         *("#1b1d21", "#b3261e", "#1a6b2f", "#7a5300", "#1a4fc0", "#8c2f86", "#00616b", "#4a4d52"),
         *("#5a5e63", "#c0281f", "#1d7434", "#855a00", "#1f5bd8", "#a0369a", "#006a75", "#1b1d21"),
     ),
+    terminal_grays=("#1b1d21", "#d6d9de", "#5f6368", "#ffffff"),
 )
 DARK = Theme(
     dark=True,
@@ -123,6 +126,7 @@ DARK = Theme(
         *("#a8adb3", "#f0776c", "#5fc97a", "#d9b44a", "#74a7f7", "#d489d0", "#4cc3cf", "#d3d6da"),
         *("#a8adb3", "#ff9086", "#7fdd96", "#eccb6b", "#93bdff", "#e6a3e2", "#74dbe6", "#ffffff"),
     ),
+    terminal_grays=("#000000", "#c4c8ce", "#4a4d54", "#ffffff"),
 )
 
 

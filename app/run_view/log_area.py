@@ -15,7 +15,6 @@ from PySide6.QtGui import (
     QHideEvent,
     QPainter,
     QPaintEvent,
-    QPen,
     QResizeEvent,
     QShowEvent,
 )
@@ -33,6 +32,8 @@ from app.theme import GRID, font, is_appearance_event, theme
 
 _TICK_MS = 33
 _TOP = 2 * GRID
+_RING = 2
+"""The line along the top of what has the focus: a frame around a whole page is loud."""
 _ZOOMS = (-4, 24)
 
 
@@ -52,6 +53,7 @@ class LogArea(QAbstractScrollArea):
         self._still = False
         self._seen = 0
         self._syncing = False
+        self._ring = False
         self._current_header: int | None = None
         self._empty_text = self.tr("Nothing printed yet.")
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -294,10 +296,8 @@ class LogArea(QAbstractScrollArea):
                 self._marks_in(placed),
             )
         painter.setClipping(False)
-        if self.hasFocus():
-            painter.setPen(QPen(theme().color("accent"), 1))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRect(QRectF(area.rect()).adjusted(0.5, 0.5, -0.5, -0.5))
+        if self.hasFocus() and self._ring:
+            painter.fillRect(QRectF(0, 0, area.width(), _RING), theme().color("accent"))
         painter.end()
         self._measure_width(rows)
         if QAccessible.isActive():
@@ -407,6 +407,8 @@ class LogArea(QAbstractScrollArea):
             self._relayout()
 
     def focusInEvent(self, event: QFocusEvent) -> None:  # noqa: N802
+        # It helps who walks with keys; after a click it is only noise.
+        self._ring = event.reason() is not Qt.FocusReason.MouseFocusReason
         super().focusInEvent(event)
         self._repaint()
 

@@ -15,6 +15,7 @@ RGB = 1 << 24
 """Added to a colour of 24 bits; below are the 256 by number."""
 DEFAULT_TEXT, DEFAULT_GROUND = -1, -2
 """What reversed text has where the program chose nothing."""
+_GRAYS = (0, 7, 8, 15)
 _LEVELS = (0, 95, 135, 175, 215, 255)
 
 
@@ -67,6 +68,13 @@ def _with_lightness(color: QColor, lightness: float) -> QColor:
     hue, saturation = max(0.0, color.hslHueF()), color.hslSaturationF()
     # In whole steps, as it is painted: a colour that is rounded later may miss what it was chosen for.
     return QColor(QColor.fromHslF(hue, saturation, lightness).rgb())
+
+
+def behind(ground: int, colors: Theme) -> QColor:
+    """What a program wants behind its text. There black is dark and white is light in both themes."""
+    if ground in _GRAYS:
+        return QColor(colors.terminal_grays[_GRAYS.index(ground)])
+    return wished(ground, colors)
 
 
 def wished(ink: int, colors: Theme) -> QColor:

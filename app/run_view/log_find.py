@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPalette, QPen, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from app.buttons import Button, ButtonLook
-from app.fields import OutlinedField
+from app.fields import FIELD_HEIGHT, OutlinedField
 from app.flow_layout import FlowLayout
 from app.theme import GRID, TextSize, font, theme
 from core.line_kinds import EVERY_KIND, LineKind
 from core.line_needle import Needle
 
 _BUTTON = 7 * GRID
-_NARROW = 440
+_NARROW = 380
 """Below so many logical pixels the count has a row of its own."""
 
 
@@ -69,7 +69,7 @@ class FindBar(QWidget):
         self._field.setPlaceholderText(self.tr("Find"))
         self._field.setAccessibleName(self.tr("Text to find"))
         self._field.setClearButtonEnabled(False)
-        self._field.setMinimumWidth(16 * GRID)
+        self._field.setMinimumSize(16 * GRID, FIELD_HEIGHT)
         self._case = self._toggle("case-sensitive", self.tr("Match upper and lower case"), "Alt+C")
         self._word = self._toggle("whole-word", self.tr("Whole words only"), "Alt+W")
         self._expression = self._toggle("regex", self.tr("Regular expression"), "Alt+X")
@@ -130,6 +130,7 @@ class FindBar(QWidget):
         for button in (self._previous, self._next, self._only, self._close):
             self._first.addWidget(button)
         self._chip_row = QWidget(self)
+        self._chip_row.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         flow = FlowLayout(self._chip_row, GRID)
         for chip in self._chips.values():
             flow.addWidget(chip)
@@ -137,11 +138,15 @@ class FindBar(QWidget):
         self._second.setSpacing(2 * GRID)
         self._second.addWidget(self._chip_row, 1)
         self._second.addWidget(self._lines)
+        self._third = QHBoxLayout()
+        self._third.setSpacing(2 * GRID)
+        for row in (self._second, self._third):
+            row.setContentsMargins(0, 0, 2 * GRID, 0)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(2 * GRID, GRID, GRID, GRID + 1)
         layout.setSpacing(GRID)
-        layout.addLayout(self._first)
-        layout.addLayout(self._second)
+        for row in (self._first, self._second, self._third):
+            layout.addLayout(row)
 
     # --- what is asked for ------------------------------------------------------------------------------
 
@@ -265,11 +270,23 @@ class FindBar(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)
-        narrow = self.width() < _NARROW
-        row, other = (self._second, self._first) if narrow else (self._first, self._second)
-        if row.indexOf(self._count) < 0:
-            other.removeWidget(self._count)
-            row.insertWidget(0 if narrow else 5, self._count)
+        self._place_labels(narrow=self.width() < _NARROW)
+
+    def _place_labels(self, *, narrow: bool) -> None:
+        """Where there is no room beside field and chips, what is said has a row of its own."""
+        if narrow == (self._third.indexOf(self._count) >= 0):
+            return
+        for label, row in ((self._count, self._first), (self._lines, self._second)):
+            (row if narrow else self._third).removeWidget(label)
+        if narrow:
+            self._third.addWidget(self._count)
+            self._third.addStretch(1)
+            self._third.addWidget(self._lines)
+        else:
+            while self._third.count():
+                self._third.takeAt(0)
+            self._first.insertWidget(5, self._count)
+            self._second.addWidget(self._lines)
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         if event.type() is QEvent.Type.PaletteChange:

@@ -98,6 +98,11 @@ class FindingLog(LogArea):
             self.setViewportMargins(0, 0, 0, 0)
             return
         width = self.width() - (self.verticalScrollBar().width() if self._shows_bar() else 0)
+        layout = self._bar.layout()
+        if layout is not None:
+            # What was shown or hidden just now counts.
+            layout.invalidate()
+            layout.activate()
         height = self._bar.heightForWidth(width) if self._bar.hasHeightForWidth() else -1
         self._bar.setGeometry(0, 0, width, max(height, self._bar.sizeHint().height()))
         self.setViewportMargins(0, self._bar.height(), 0, 0)

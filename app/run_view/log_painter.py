@@ -21,7 +21,7 @@ from PySide6.QtGui import (
 )
 
 from app.run_view.log_ansi import Look
-from app.run_view.log_colors import readable, wished
+from app.run_view.log_colors import behind, readable, wished
 from app.run_view.log_rows import Row
 from app.theme import GRID, mono_font, theme
 
@@ -141,7 +141,7 @@ class LogPainter:
             if look.ground is None:
                 found = readable(asked, self.color("ground"), self.color("accent_soft"))
             else:
-                found = readable(asked, wished(look.ground, theme()))
+                found = readable(asked, behind(look.ground, theme()))
             self._inks[key] = found
         return found
 
@@ -221,7 +221,7 @@ class LogPainter:
         look = QTextCharFormat()
         look.setForeground(self.ink(span.look))
         if span.look.ground is not None:
-            look.setBackground(wished(span.look.ground, theme()))
+            look.setBackground(behind(span.look.ground, theme()))
         if span.look.bold:
             look.setFontWeight(QFont.Weight.Bold)
         look.setFontItalic(span.look.italic)

@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 
 from app.editor import FilePlace
 from app.run_view.log_ansi import Look, Span, Token, ansi_spans
-from app.run_view.log_colors import DEFAULT_GROUND, DEFAULT_TEXT, RGB, contrast, readable, wished
+from app.run_view.log_colors import DEFAULT_GROUND, DEFAULT_TEXT, RGB, behind, contrast, readable
 from app.run_view.log_folds import FoldMap
 from app.run_view.log_host import LogHost
 from app.run_view.log_links import Link, links_in
@@ -280,13 +280,13 @@ def test_every_colour_can_be_read_on_whatever_is_behind_it(
     for ink in (*range(256), *true_colors, None):
         for token in (Token.TEXT, Token.QUIET):
             shown = painter.ink(Look(token, ink=ink))
-            for behind in ("ground", "accent_soft") if ink is not None else ("ground",):
-                assert contrast(shown, QColor(getattr(colors, behind))) >= 4.5, (ink, behind)
+            for ground in ("ground", "accent_soft") if ink is not None else ("ground",):
+                assert contrast(shown, QColor(getattr(colors, ground))) >= 4.5, (ink, ground)
     inks = (None, 0, 7, 8, 15, 240, 244, 21, 226, RGB | 0x808080)
     grounds = (*range(0, 256, 5), DEFAULT_TEXT, RGB | 0x777777)
-    for ink, ground in product(inks, grounds):
-        shown = painter.ink(Look(ink=ink, ground=ground))
-        assert contrast(shown, wished(ground, colors)) >= 4.5, (ink, ground)
+    for ink, below in product(inks, grounds):
+        shown = painter.ink(Look(ink=ink, ground=below))
+        assert contrast(shown, behind(below, colors)) >= 4.5, (ink, below)
 
 
 def test_a_colour_that_must_change_keeps_its_hue() -> None:
@@ -332,7 +332,7 @@ def test_what_an_agent_prints_never_looks_like_what_openloop_says(
     assert mark in margin_colors(view, "state update  score 1")
     forged = margin_colors(view, "state update  score 100")
     assert mark not in forged
-    assert len(forged) == 2, "the ground, and the frame of what has the focus"
+    assert forged == {theme().ground}
     index = LineIndex(log, FOLD_HEADER)
     index.advance()
     quoted = row_of(index.read(2, 1)[0], structured=True)
@@ -355,6 +355,24 @@ def test_marks_stacked_on_a_letter_stay_within_their_row(view: LogView, log: Pat
     for top in (8, 8 + 2 * height):
         row = QRect(0, top, plain.width(), height)
         assert stacked.copy(row) == plain.copy(row)
+
+
+def test_the_focus_shows_where_keys_brought_it(view: LogView, log: Path, qtbot: QtBot) -> None:
+    log.write_bytes(numbered(3))
+    view.set_source(log, raw=True)
+    settle(qtbot, view, 3)
+
+    def line_on_top() -> bool:
+        return view.viewport().grab().toImage().pixelColor(200, 0) == theme().color("accent")
+
+    view.clearFocus()
+    assert not line_on_top()
+    view.setFocus(Qt.FocusReason.TabFocusReason)
+    assert line_on_top()
+    view.clearFocus()
+    QTest.mouseClick(view.viewport(), LEFT, pos=QPoint(100, 200))
+    view.setFocus(Qt.FocusReason.MouseFocusReason)
+    assert not line_on_top()
 
 
 def test_an_empty_log_says_so(view: LogView) -> None:
