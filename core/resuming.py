@@ -83,8 +83,8 @@ def _library(run: RecordedRun, file: WorkflowFile, workdir: Path) -> tuple[Agent
     if not folders[0].is_dir():
         file.workflow.agents_dir = None
         folders = (kept, *folders[1:])
-    library = AgentLibrary((folders[0], kept, *folders[1:]))
-    before, bundled = AgentLibrary(kept), AgentLibrary(folders[1:])
+    library = AgentLibrary((*folders[:-1], kept, folders[-1]))
+    before, bundled = AgentLibrary(kept), AgentLibrary(folders[-1])
     warnings: list[Problem] = []
     for old in before.agents:
         new = library.get(old.name)

@@ -19,6 +19,11 @@ def agents_folder() -> Path:
     return folder() / "agents"
 
 
+def agent_template(name: str) -> str:
+    """The text of a new agent: auditor, author, tester, finalizer or empty. `{name}` stands for its name."""
+    return (folder() / "agent_templates" / f"{name}.md").read_text(encoding="utf-8")
+
+
 def example_workflows() -> tuple[Path, ...]:
     """The example workflows, by name."""
     return tuple(sorted((folder() / "workflows").glob("*.json")))

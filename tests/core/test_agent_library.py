@@ -10,6 +10,7 @@ import pytest
 import resources
 from core import agent_library
 from core.agent import AgentFile, AgentLibrary, agent_folders, read_agent
+from core.agent_library import user_agents_folder
 from core.problems import Severity
 
 
@@ -235,13 +236,15 @@ def test_an_unknown_name_gets_a_suggestion_and_a_broken_file_its_problem(tmp_pat
 # --- which folders ------------------------------------------------------------------------------------
 
 
-def test_agents_come_from_the_folder_the_workflow_names_then_from_the_shipped_ones(tmp_path: Path) -> None:
+def test_agents_come_from_the_folder_the_workflow_names_then_the_users_then_the_shipped_ones(
+    tmp_path: Path,
+) -> None:
     beside, work = tmp_path / "flows", tmp_path / "work"
-    shipped = resources.agents_folder()
-    assert agent_folders("mine", beside, work) == (beside / "mine", shipped)
-    assert agent_folders(str(tmp_path / "abs"), beside, work) == (tmp_path / "abs", shipped)
+    mine, shipped = user_agents_folder(), resources.agents_folder()
+    assert agent_folders("mine", beside, work) == (beside / "mine", mine, shipped)
+    assert agent_folders(str(tmp_path / "abs"), beside, work) == (tmp_path / "abs", mine, shipped)
     (work / "agents").mkdir(parents=True)
-    assert agent_folders(None, beside, work) == (work / "agents", shipped)
+    assert agent_folders(None, beside, work) == (work / "agents", mine, shipped)
     (beside / "agents").mkdir(parents=True)
-    assert agent_folders(None, beside, work) == (beside / "agents", shipped)
-    assert agent_folders(None, None, work) == (work / "agents", shipped)
+    assert agent_folders(None, beside, work) == (beside / "agents", mine, shipped)
+    assert agent_folders(None, None, work) == (work / "agents", mine, shipped)
