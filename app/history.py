@@ -218,7 +218,7 @@ class History(QObject):
         self._deleting: Deleting | None = None
         self._wanted: Path | None = None
         self._resumable_first = False
-        right.provide(Side.RUNS, self._build)
+        right.provide(Side.RUNS, self._build, lambda: self.side.open_find())
         right.side_changed.connect(self._side_changed)
         run.running_changed.connect(self._running_changed)
 

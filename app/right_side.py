@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QFocusEvent
@@ -17,14 +17,6 @@ if TYPE_CHECKING:
     from app.run_view.run_view import RunView
 
 _ZOOMS = (-4, 24)
-
-
-@runtime_checkable
-class Searchable(Protocol):
-    """A page that has a search of its own."""
-
-    def open_find(self) -> None:
-        """Go to it."""
 
 
 class RightSide(QStackedWidget):
@@ -48,6 +40,7 @@ class RightSide(QStackedWidget):
         self._views: list[RunView] = []
         """All views of runs, wherever they are."""
         self._builders: dict[Side, Callable[[], QWidget]] = {}
+        self._finders: dict[Side, Callable[[], object]] = {}
         self._provided: dict[Side, QWidget] = {}
         self._zoom = store.log_zoom
         self._log_focused = False
@@ -90,9 +83,15 @@ class RightSide(QStackedWidget):
         """Whether there was a run to show."""
         return self._view is not None
 
-    def provide(self, side: Side, build: Callable[[], QWidget]) -> None:
-        """Say what makes the page of a side; it is made when the side is first wanted."""
+    def provide(
+        self, side: Side, build: Callable[[], QWidget], find: Callable[[], object] | None = None
+    ) -> None:
+        """Say what makes the page of a side; it is made when the side is first wanted. `find`: goes to its
+        search.
+        """
         self._builders[side] = build
+        if find is not None:
+            self._finders[side] = find
 
     def page(self, side: Side) -> QWidget:
         """The page of a side that was provided; it is made now where it is not there yet.
@@ -200,16 +199,13 @@ class RightSide(QStackedWidget):
 
     @Slot()
     def find_in_log(self) -> None:
-        """Find in the log on view; where the state is, in the overview. Among all runs: in their list."""
+        """Find in what is on view: a log, the state; else in the overview. Among all runs: in their list."""
         view = self._view_for_tabs()
-        page = self.currentWidget()
-        if view is None and isinstance(page, Searchable):
-            page.open_find()
-        if view is not None and self._log_on_view() is None:
-            view.tabs.show_overview()
-        log = self._log_on_view()
-        if log is not None:
-            log.open_find()
+        find = self._finders.get(self.side)
+        if view is None and find is not None:
+            find()
+        if view is not None:
+            view.tabs.find_text()
 
     def _view_for_tabs(self) -> RunView | None:
         """The view of a run on view; else the live one, which is turned to, unless the history is shown."""

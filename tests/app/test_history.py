@@ -137,6 +137,8 @@ def test_runs_are_found_by_agent_outcome_and_date(room: Room, shop: Workshop) ->
     shop.run({"name": "migrate", "preparation_agents": ["linter", "broken"]})
     room.list_runs(3)
     field, filtered = room.page.field, room.page.filtered
+    room.right.find_in_log()
+    assert field.hasFocus()
     for words, names in (
         ("linter", ["migrate"]),
         ("vera audit", ["audit", "audit"]),
@@ -244,6 +246,12 @@ def test_a_run_is_opened_in_the_live_view_and_one_comes_back(room: Room, shop: W
     room.until(lambda: any("Hello from vera." in line for line in view.tabs.overview.visible_text()))
     assert room.right.side is Side.RUNS
     assert side.isAncestorOf(QApplication.focusWidget())
+    room.right.next_tab()
+    assert view.tabs.current_turn is not None, "keys of tabs work here, too"
+    room.right.find_in_log()
+    room.until(lambda: isinstance(QApplication.focusWidget(), QLineEdit))
+    room.key(Qt.Key.Key_Escape)
+    assert not side.shows_list, "it closed the search"
     room.key(Qt.Key.Key_Escape)
     assert side.shows_list
     assert room.page.current is not None
