@@ -34,12 +34,15 @@ from PySide6.QtWidgets import QAbstractItemView, QFrame, QStyle, QStyleOptionVie
 from app.builder import mime
 from app.builder.drag_picture import drag_picture, run_drag
 from app.builder.drop_gap import DropGap
+from app.builder.selection_band import SelectionBand
 from app.builder.workflow_delegate import WorkflowDelegate
 from app.builder.workflow_model import WorkflowModel
 from app.builder.workflow_rows import RowAnatomy
 from app.builder.workflow_selection import KeptSelection
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import is_appearance_event
+
+_CONTROL, _SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 
 
 class WorkflowTree(QTreeView):
@@ -81,6 +84,7 @@ class WorkflowTree(QTreeView):
         self.setAccessibleName(self.tr("Workflow"))
         self._kept = KeptSelection()
         self._generation = model.document.generation
+        self._band = SelectionBand(self)
         self._carried: QMimeData | None = None
         """What a drag over the tree carries, if it is something for it."""
         self._pointer = QPoint()
@@ -237,16 +241,27 @@ class WorkflowTree(QTreeView):
         return QModelIndex()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802
-        if not self.body_at(event.position().toPoint()).isValid():
-            self.clearSelection()
+        point = event.position().toPoint()
+        if not self.body_at(point).isValid():
+            adds = bool(event.modifiers() & (_CONTROL | _SHIFT))
+            if not adds:
+                self.clearSelection()
+            if event.button() is Qt.MouseButton.LeftButton:
+                self._band.begin(point, self.selected_nodes() if adds else [])
             self.setFocus(Qt.FocusReason.MouseFocusReason)
             event.accept()
             return
         super().mousePressEvent(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        if self._band.stretched_to(event.position().toPoint()):
+            return
         super().mouseMoveEvent(event)
         self.viewport().update()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        self._band.end()
+        super().mouseReleaseEvent(event)
 
     def leaveEvent(self, event: QEvent) -> None:  # noqa: N802
         super().leaveEvent(event)
@@ -285,6 +300,15 @@ class WorkflowTree(QTreeView):
                 self.selectionModel().setCurrentIndex(index, flags.ClearAndSelect)
             self.menu_requested.emit(index, where)
         event.accept()
+
+    def agents_in(self, area: QRect) -> list[int]:
+        """The agents whose rows an area of the viewport touches."""
+        found: list[int] = []
+        for _, _, node in self._model.outline.all_agents():
+            index = self._model.index_of(node.id)
+            if self.anatomy.boxes(index, self.visualRect(index)).body.intersects(area):
+                found.append(node.id)
+        return found
 
     # --- dragging --------------------------------------------------------------------------------------
 

@@ -255,6 +255,21 @@ def test_a_range_of_agents_leaves_the_headers_between_them_out(builder: Builder)
     assert builder.view.selected_nodes() == [builder.group(name) for name in groups]
 
 
+def test_a_rectangle_drawn_beside_the_cards_selects_the_agents_it_touches(builder: Builder) -> None:
+    viewport, left = builder.view.tree.viewport(), Qt.MouseButton.LeftButton
+    start = QPoint(4, builder.at(builder.agent("vera")).y())
+    end = QPoint(60, builder.at(builder.agent("linter")).y())
+    builder.qtbot.mousePress(viewport, left, pos=start)
+    builder.qtbot.mouseMove(viewport, QPoint(30, start.y() + 10))
+    builder.qtbot.mouseMove(viewport, end)
+    assert builder.view.selected_nodes() == [builder.agent("vera"), builder.agent("linter")]
+    builder.qtbot.mouseRelease(viewport, left, pos=end)
+    builder.qtbot.mouseMove(viewport, QPoint(60, 4))
+    assert builder.view.selected_nodes() == [builder.agent("vera"), builder.agent("linter")]
+    builder.qtbot.mouseClick(viewport, left, pos=QPoint(4, 4))
+    assert builder.view.selected_nodes() == []
+
+
 def test_undo_and_redo_select_what_the_edit_was_about(builder: Builder) -> None:
     linter = builder.agent("linter")
     builder.document.move([linter], NewStep("finalization", 1))
