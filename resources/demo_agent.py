@@ -126,6 +126,9 @@ def act(agent: dict, state: dict, scenes: dict) -> tuple[list, dict]:
     iteration = iteration if isinstance(iteration, int) else 0
     beats, payload = rounds[min(max(iteration, 1), len(rounds)) - 1]
     demo = agent["demo"]
+    if actor == agent["name"] and not agent["may_complete"]:
+        # In its own example somebody else judges it; the score is for those who play its part alone.
+        payload = {key: value for key, value in payload.items() if key != "score"}
     update = {"payload": payload}
     if demo["writes"] is not None:
         update["payload"] = nested(demo["writes"])
@@ -425,6 +428,8 @@ def perform(agent: dict, prompt: str, output: Output, memory: Memory, *, correct
     failing = demo["fail"]
     if failing is not None and failing["first"] is not None and facts["attempts"] > failing["first"]:
         failing = None
+    if not is_time_for(failing, facts["state"]):
+        failing = None
     for line in demo["stderr"]:
         sys.stderr.write(line + "\n")
     sys.stderr.flush()
@@ -438,7 +443,7 @@ def perform(agent: dict, prompt: str, output: Output, memory: Memory, *, correct
         fail(output, failing)
 
     beats, update = act(agent, facts["state"], read_scenes(SCENES.read_text("utf-8")))
-    bad = demo["bad_update"]
+    bad = demo["bad_update"] if is_time_for(demo["bad_update"], facts["state"]) else None
     wrong = bad["kind"] if bad and (bad["first"] is None or facts["answers"] < bad["first"]) else None
     answer = answer_text(update, wrong)
     if correcting:
@@ -479,6 +484,11 @@ def perform(agent: dict, prompt: str, output: Output, memory: Memory, *, correct
         finish(output, demo, usage[number], last)
         if failing is not None and (last or number + 1 == failing["after_steps"]):
             fail(output, failing)
+
+
+def is_time_for(order: dict | None, state: dict) -> bool:
+    """Whether an order is for this iteration of the loop."""
+    return order is not None and order["iteration"] in (None, state.get("iteration", 0))
 
 
 def misbehave(agent: dict, output: Output, failing: dict | None) -> None:

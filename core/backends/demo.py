@@ -86,6 +86,8 @@ class DemoFailure(_Orders):
     """Fail before any output."""
     before_work: bool = False
     """Fail before any output with exit code 76, as a start that lost a race: made again for free."""
+    iteration: int | None = Field(default=None, ge=0)
+    """Only in this iteration of the loop; 0: outside of it."""
     after_steps: int = Field(default=0, ge=0)
     """Fail only when so many steps have ended and told what they used; at the latest after the last one,
     which has the answer."""
@@ -118,6 +120,8 @@ class DemoBadUpdate(_Orders):
     kind: Literal["missing", "bad_json", "truncated", "fenced", "file", "wrong_type"]
     first: int | None = Field(default=None, ge=0)
     """Only the first so many answers of a turn are bad, so that a correction succeeds."""
+    iteration: int | None = Field(default=None, ge=0)
+    """Only in this iteration of the loop; 0: outside of it."""
 
 
 class DemoChild(_Orders):

@@ -287,6 +287,27 @@ def test_an_author_alone_reaches_a_good_score(tmp_path: Path) -> None:
     assert scores[0] < 90 <= scores[-1]
 
 
+@pytest.mark.parametrize("iteration", [1, 2])
+def test_orders_for_one_iteration_leave_the_others_alone(tmp_path: Path, iteration: int) -> None:
+    state = WorkflowState("loop", iteration)
+    failing = agent(fail={"exit_code": 3, "iteration": 2})
+    silent = agent(bad_update={"kind": "missing", "iteration": 2})
+
+    for number, who in enumerate((failing, silent)):
+        (tmp_path / str(number)).mkdir()
+        attempt = run(who, tmp_path / str(number), prompt_of(who, state))
+        failed = attempt.verdict.failure is not None
+        answered = isinstance(parse_update(attempt.verdict.text), ParsedUpdate)
+        assert (failed if who is failing else not answered) is (iteration == 2)
+
+
+def test_who_plays_its_own_part_is_scored_by_others(tmp_path: Path) -> None:
+    payload = run(agent(name="builder"), tmp_path).update.update.payload
+    assert payload is not None
+    assert "done" in payload
+    assert "score" not in payload
+
+
 # --- a bad agent --------------------------------------------------------------------------------------
 
 
