@@ -21,6 +21,7 @@ MOST_MESSAGE = 2_000
 MOST_VALUE = 300
 MOST_LISTED = 500
 """Failures, conflicts, notes."""
+MOST_TURNS = 5_000
 
 STATUS_ICONS: dict[TurnStatus, str] = {
     TurnStatus.WAITING: "circle-dashed",
@@ -177,6 +178,7 @@ class Page:
     savings: str
     kinds: tuple[str, ...]
     groups: tuple[GroupRows, ...]
+    turns_left: LeftOut
     answers_left: LeftOut
     failures: tuple[TurnRow, ...]
     failures_left: LeftOut
@@ -195,8 +197,8 @@ class Page:
 
 
 def anchors_of(report: RunReport) -> dict[str, str]:
-    """By turn id: its name on the page."""
-    return {turn.id: f"t{number}" for number, turn in enumerate(report.turns, 1)}
+    """By turn id: its name on the page; of those that are on it."""
+    return {turn.id: f"t{number}" for number, turn in enumerate(report.turns[:MOST_TURNS], 1)}
 
 
 def time_words(seconds: float | None) -> str:

@@ -13,6 +13,7 @@ from core.report_parts import (
     MOST_DETAIL,
     MOST_LISTED,
     MOST_MESSAGE,
+    MOST_TURNS,
     MOST_VALUE,
     NOTHING,
     STATUS_ICONS,
@@ -42,14 +43,15 @@ def turn_rows(
     report: RunReport, anchors: dict[str, str], clock: RunClock
 ) -> tuple[dict[str, TurnRow], LeftOut]:
     """By turn id: its row. `anchors`: by turn id. Also, what all their answers together left out."""
-    sizes = [len(json_bytes(turn.update.payload)) if turn.update is not None else 0 for turn in report.turns]
+    turns = report.turns[:MOST_TURNS]
+    sizes = [len(json_bytes(turn.update.payload)) if turn.update is not None else 0 for turn in turns]
     share = fair_share(sizes, MOST_ANSWERS)
-    rows = {turn.id: _turn(turn, clock, anchors[turn.id], share) for turn in report.turns}
+    rows = {turn.id: _turn(turn, clock, anchors[turn.id], share) for turn in turns}
     long = sum(size > share for size in sizes)
     if not long:
         return rows, NOTHING
-    where = f"of {quantity_words(long, 'long answer')}. All is in the turns' folders ({UPDATE_NAME})."
-    return rows, LeftOut(size_words(sum(max(0, size - share) for size in sizes)), where.capitalize())
+    where = f"{quantity_words(long, 'long answer')} {'is' if long == 1 else 'are'} cut."
+    return rows, LeftOut(size_words(sum(max(0, size - share) for size in sizes)), where)
 
 
 def _turn(turn: TurnReport, clock: RunClock, anchor: str, share: int) -> TurnRow:

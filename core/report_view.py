@@ -53,7 +53,8 @@ def page_of(report: RunReport, clock: RunClock) -> Page:
     anchors = anchors_of(report)
     rows, answers_left = turn_rows(report, anchors, clock)
     outcome, icon = OUTCOMES[report.outcome]
-    failures = [rows[turn.id] for turn in report.turns if turn.status is TurnStatus.FAILED]
+    failed = [turn.id for turn in report.turns if turn.status is TurnStatus.FAILED]
+    failures = [rows[turn] for turn in failed if turn in rows][:MOST_LISTED]
     conflicts, conflicts_left = _listed(report.conflicts, _conflict, "conflicts")
     titles = {turn.id: turn.title for turn in report.turns}
     notes, notes_left = _listed(report.notes, lambda note: _note(note, clock, titles, anchors), "notes")
@@ -76,10 +77,15 @@ def page_of(report: RunReport, clock: RunClock) -> Page:
         facts=tuple(_facts(report)),
         savings=f"{savings_words(savings)}.",
         kinds=tuple(dict.fromkeys(turn.status.value for turn in report.turns)),
-        groups=tuple(group_rows(group, rows, group.phase in several) for group in report.groups),
+        groups=tuple(
+            group_rows(group, rows, group.phase in several)
+            for group in report.groups
+            if not group.turns or any(turn in rows for turn in group.turns)
+        ),
+        turns_left=_left(len(report.turns) - len(rows), "turns"),
         answers_left=answers_left,
-        failures=tuple(failures[:MOST_LISTED]),
-        failures_left=rest_of(failures, "failed turns", "All of them are in the table below."),
+        failures=tuple(failures),
+        failures_left=_left(len(failed) - len(failures), "failed turns"),
         conflicts=conflicts,
         conflicts_left=conflicts_left,
         notes=notes,
@@ -97,7 +103,7 @@ def page_of(report: RunReport, clock: RunClock) -> Page:
         if report.workflow_file is not None
         else None,
         footer=_footer(report),
-        sections=tuple(_sections(report, len(failures))),
+        sections=tuple(_sections(report, len(failed))),
     )
 
 
@@ -183,6 +189,11 @@ def _listed(found: Sequence[T], row: Callable[[T], Row], what: str) -> tuple[tup
     )
 
 
+def _left(more: int, what: str) -> LeftOut:
+    where = "All of them are in the run's report as JSON."
+    return LeftOut(f"{more:,} {what}", where) if more > 0 else LeftOut()
+
+
 def _conflict(conflict: ConflictReport) -> ConflictRow:
     return ConflictRow(
         shown(conflict.path, MOST_VALUE),
@@ -208,6 +219,6 @@ def _note(note: NoteReport, clock: RunClock, titles: dict[str, str], anchors: di
         "triangle-alert" if note.warning else "info",
         time_words(clock.seconds(note.time)),
         shown(titles[turn], MOST_VALUE) if turn is not None else "",
-        anchors[turn] if turn is not None else "",
+        anchors.get(turn, "") if turn is not None else "",
         shown(note.message, MOST_MESSAGE),
     )

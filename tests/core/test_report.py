@@ -318,6 +318,23 @@ def test_a_large_run_makes_a_page_that_can_be_opened_and_says_what_it_left_out(t
     assert all(turn["update"] for turn in report["turns"])
 
 
+def test_of_very_many_turns_the_first_are_in_the_table(tmp_path: Path) -> None:
+    journal = JournalOf(tmp_path / RUN)
+    journal.start()
+    labels = [f"agent_{number}" for number in range(100)]
+    for iteration in range(1, 61):
+        journal.group(labels, [{"done": True}] * 99 + [None], iteration=iteration)
+    journal.note("a word about a turn that is not shown", "loop/60/0/99")
+    journal.finish({})
+    run = journal.read()
+    page = report_html(run)
+    assert len(re.findall('<tr class="turn"', page)) == 5_000
+    assert "1,000 turns more are not shown here." in page
+    assert "agent_99 · 60: a word about" in page
+    assert set(re.findall(r'href="#([\w-]+)"', page)) <= set(re.findall(r'id="([\w-]+)"', page))
+    assert len(as_json(run)["turns"]) == 6_000
+
+
 def test_answers_that_fit_together_are_whole(tmp_path: Path) -> None:
     journal = JournalOf(tmp_path / RUN)
     journal.start()
