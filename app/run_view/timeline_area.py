@@ -101,6 +101,9 @@ class TimelineArea(QAbstractScrollArea):
         """Mark the turn whose tab is shown; empty: none."""
         if turn != self._shown.turn:
             self._shown.turn = turn
+            spot = self.plot.spot_of(turn)
+            if spot is not None and self._pan_from is None:
+                self._reveal_row(spot.row)
             self._repaint()
 
     @property
@@ -340,10 +343,14 @@ class TimelineArea(QAbstractScrollArea):
             return
         self._make_current(spot)
         self.plot.scale.reveal(*self.plot.span(spot.bar))
+        self._reveal_row(spot.row)
+        self._shown.focused = self.hasFocus()  # who walks with keys wants to see where, also after a click
+        self._sync()
+
+    def _reveal_row(self, row: int) -> None:
         down = self.verticalScrollBar()
         height, room = self.painter.row_height, down.pageStep()
-        down.setValue(min(int(spot.row * height), max(down.value(), int((spot.row + 1) * height - room + 1))))
-        self._sync()
+        down.setValue(min(int(row * height), max(down.value(), int((row + 1) * height - room + 1))))
 
     def _make_current(self, spot: Spot) -> None:
         self._shown.current = spot

@@ -248,6 +248,7 @@ class TimelinePainter:
                     painter.drawLine(QPointF(before.right, middle), QPointF(after.left, middle))
             for part in parts:
                 self._paint_part(painter, part, middle, hovered)
+            self._paint_reason(painter, bar, right, middle)
         self._paint_emphasis(painter, bar, QRectF(left, middle - _BAR / 2, right - left, _BAR), shown)
 
     def _paint_emphasis(self, painter: QPainter, bar: Bar, box: QRectF, shown: Shown) -> None:
@@ -272,33 +273,41 @@ class TimelinePainter:
             painter.drawLine(QPointF(called, middle - 3), QPointF(called, middle + 3))
 
     def _parts(self, bar: Bar, left: float, right: float) -> Iterator[_Part]:
-        """The attempts of a bar; the last one has its outcome."""
-        if len(bar.attempts) < 2:
-            ends = right
-            if bar.status is TurnStatus.RUNNING and bar.attempts and bar.attempts[0].finished is not None:
-                ends = self._x(bar.attempts[0].finished)  # it waits for its next attempt, or asks
-                retries = bar.attempts[0].retry_in is not None
-                yield _Part(left, ends, TurnStatus.FAILED if retries else TurnStatus.RUNNING)
-                yield _Part(right, right, TurnStatus.WAITING)
-                return
-            yield _Part(left, ends, bar.status)
-            return
+        """The attempts of a bar, the last with its outcome; one without room where it waits for the next."""
+        if not bar.attempts:  # the journal lost them
+            yield _Part(left, right, bar.status)
         for number, attempt in enumerate(bar.attempts):
+            following = bar.attempts[number + 1] if number + 1 < len(bar.attempts) else None
+            last = following is None and bar.status is not TurnStatus.RUNNING
             began = left if number == 0 else self._x(attempt.started)
-            last = number + 1 == len(bar.attempts)
-            open_end = attempt.finished is None
-            ended = (
-                right if open_end or (last and bar.ended is not None) else self._x(attempt.finished or 0.0)
-            )
-            if last:
-                waits = attempt.retry_in is not None and bar.status is TurnStatus.RUNNING
-                yield _Part(began, ended, TurnStatus.FAILED if waits else bar.status, attempt.kind)
-            elif bar.attempts[number + 1].kind is AttemptKind.CORRECTION:
-                yield _Part(began, ended, bar.status, attempt.kind, corrected=True)
+            ended = right if last or attempt.finished is None else self._x(attempt.finished)
+            corrected = following is not None and following.kind is AttemptKind.CORRECTION
+            if last or attempt.finished is None:
+                yield _Part(began, ended, bar.status, attempt.kind)
             elif attempt.problem or attempt.retry_in is not None:
                 yield _Part(began, ended, TurnStatus.FAILED, attempt.kind)
+            elif corrected or following is None:
+                yield _Part(began, ended, bar.status, attempt.kind, corrected=True)
             else:
                 yield _Part(began, ended, TurnStatus.STOPPED, attempt.kind)
+            if following is None and not last and attempt.finished is not None:
+                yield _Part(right, right, TurnStatus.WAITING)
+
+    def _paint_reason(self, painter: QPainter, bar: Bar, right: float, middle: float) -> None:
+        """Why a running turn is not at work, beside its bar."""
+        turn = self.plot.progress.turns.get(bar.turn)
+        if bar.status is not TurnStatus.RUNNING or turn is None or not self.plot.live:
+            return
+        name, token = "", "quiet"
+        if turn.question:
+            name, token = "circle-alert", "failed"
+        elif turn.waits_for_run:
+            name = "circle-pause"
+        elif turn.retry_at is not None:
+            name = "clock"
+        if name:
+            where = QRectF(right + 4, middle - _BAR / 2, _BAR, _BAR)
+            paint_icon(painter, name, where, theme().color(token))
 
     def _paint_part(self, painter: QPainter, part: _Part, middle: float, hovered: bool) -> None:
         if part.status is TurnStatus.WAITING:
