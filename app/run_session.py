@@ -149,6 +149,7 @@ class RunSession(QObject):
         progress = recorded.progress if recorded is not None else RunProgress()
         progress.max_retries = plan.retries
         progress.budget = plan.budget.model_copy()
+        progress.max_prompt_bytes = plan.max_prompt_bytes
         self._next = (progress, recorded)
         self.is_of_document = self._is_of_document(plan)
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from core.config import Budget
+from core.config import Budget, Workflow
 from core.events import (
     ConditionChecked,
     Event,
@@ -82,10 +82,13 @@ class Stretch:
 
 @dataclass
 class RunProgress:
-    """One run. `max_retries` and `budget` are what its workflow allows (not told by events)."""
+    """One run. `max_retries`, `budget` and `max_prompt_bytes` are what its workflow allows (not told by
+    events).
+    """
 
     max_retries: int | None = None
     budget: Budget = field(default_factory=Budget)
+    max_prompt_bytes: int | None = None
     run_id: str = ""
     workflow: str = ""
     workflow_path: str | None = None
@@ -127,6 +130,12 @@ class RunProgress:
     latest: dict[Place, str] = field(default_factory=dict)
     """The latest turn at every place of the workflow."""
     state: WorkflowState | None = field(default=None, compare=False)
+
+    def allow(self, workflow: Workflow) -> None:
+        """Take over what the workflow of the run allows."""
+        self.max_retries = workflow.retries
+        self.budget = workflow.budget.model_copy()
+        self.max_prompt_bytes = workflow.max_prompt_bytes
 
     # --- reading ---------------------------------------------------------------------------------------
 

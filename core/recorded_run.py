@@ -6,6 +6,7 @@ middle, and files that are missing cost only what stood in them.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,13 +28,14 @@ from core.events import (
 )
 from core.journal import JOURNAL_NAME, read_lines
 from core.open_runs import is_held
-from core.problems import Problem
+from core.problems import Problem, UserFileError
 from core.progress import RunProgress
 from core.progress_words import PHASE_WORDS
 from core.run_files import TURNS_NAME, UPDATE_NAME, WORKFLOW_NAME
 from core.state import Phase, StateUpdate
 from core.turn_progress import TurnProgress
 from core.usage import Spent, Usage
+from core.workflow_file import load_workflow
 
 GroupKey = tuple[Phase, int, int]
 """Phase, iteration and index of a group at one time of a run."""
@@ -173,6 +175,13 @@ class RecordedRun:
         if self.reason == "max_loops_reached":
             return f"{PHASE_WORDS['loop']}, iteration {self.progress.iteration + 1}"
         return f"{place}, after {group.name}"
+
+    def read_limits(self) -> None:
+        """Have its progress know what its workflow allows: budget, retries, the size of prompts. Where the
+        workflow cannot be read, nothing is known of them.
+        """
+        with contextlib.suppress(OSError, UserFileError):
+            self.progress.allow(load_workflow(self.folder / WORKFLOW_NAME).workflow)
 
     def spent_of(self, turns: Iterable[str]) -> Usage:
         """What these turns used, in all their attempts."""

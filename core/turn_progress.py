@@ -95,6 +95,8 @@ class TurnProgress:
     spent: Spent = field(default_factory=Spent)
     spent_before: Spent = field(default_factory=Spent)
     """By an earlier start of this turn, which was cut off and made again."""
+    spent_again: Spent = field(default_factory=Spent)
+    """Of all that, by attempts after the first: retries, corrections, later starts."""
     message: str = ""
     detail: str = ""
     reason: str = ""
@@ -188,6 +190,8 @@ class TurnProgress:
                 self.session = event.session
             case UsageReported():
                 self.spent.add(event.usage)
+                if self.attempt_kind is not AttemptKind.FIRST:
+                    self.spent_again.add(event.usage)
                 self.steps += 1
             case RetryScheduled():
                 self.retry_at = event.time + event.seconds

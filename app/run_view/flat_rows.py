@@ -49,8 +49,14 @@ class FlatHeader(QHeaderView):
         painter.setFont(font(TextSize.LABEL))
         painter.setPen(colors.color("quiet"))
         text = str(self.model().headerData(logicalIndex, Qt.Orientation.Horizontal) or "")
+        role = Qt.ItemDataRole.TextAlignmentRole
+        wished = self.model().headerData(logicalIndex, Qt.Orientation.Horizontal, role)
+        right = isinstance(wished, Qt.AlignmentFlag) and bool(wished & Qt.AlignmentFlag.AlignRight)
+        side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
         painter.drawText(
-            rect.adjusted(12 if logicalIndex == 0 else 4, 0, -4, 0), self.defaultAlignment(), text
+            rect.adjusted(12 if logicalIndex == 0 else 4, 0, -8 if right else -4, 0),
+            side | Qt.AlignmentFlag.AlignVCenter,
+            text,
         )
         painter.restore()
 

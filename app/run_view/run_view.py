@@ -120,6 +120,8 @@ class RunView(QWidget):
     def begin(self, progress: RunProgress, past: RecordedRun | None = None) -> None:
         """Show another run, from its beginning. `past`: the recorded run that this one is or goes on with."""
         self._progress = progress
+        if self._recorded and past is not None:
+            past.read_limits()
         self.orders.begin(progress)
         self.notes.begin(progress)
         self.doubts.dismiss()

@@ -176,7 +176,6 @@ class StateTab(QWidget):
         self.tree.dispute_requested.connect(self._read_conflict)
         self.conflict_part.chosen.connect(self._read_conflict)
         for keys, slot in (
-            (QKeySequence(QKeySequence.StandardKey.Find), self.finder.open),
             (QKeySequence("F3"), self._find_down),
             (QKeySequence("Shift+F3"), self._find_up),
             (QKeySequence("Alt+Left"), self.points.step_back),

@@ -7,6 +7,7 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.buttons import Button, ButtonLook
+from app.run_view.tab_scroller import TabScroller
 from app.run_view.turn_tab_bar import TurnTabBar
 from app.tab_bar import FlatTabBar
 from app.theme import theme
@@ -22,10 +23,12 @@ class TabRow(QWidget):
         self.fixed.setAccessibleName(self.tr("Run"))
         self.fixed.addTab(self.tr("Overview"))
         self.fixed.addTab(self.tr("State"))
+        self.fixed.addTab(self.tr("Cost"))
         self.fixed.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.turns = TurnTabBar(self)
         self.turns.setAccessibleName(self.tr("Turns"))
         self.turns.set_active(False)
+        self.scroller = TabScroller(self.turns, self)
         self.follow_button = Button("", ButtonLook.FLAT, "eye", self)
         self.follow_button.setCheckable(True)
         self.follow_button.setChecked(True)
@@ -40,7 +43,7 @@ class TabRow(QWidget):
         row.setSpacing(0)
         row.addWidget(self.fixed)
         row.addSpacing(6)
-        row.addWidget(self.turns, 1)
+        row.addWidget(self.scroller, 1)
         row.addSpacing(4)
         row.addWidget(self.follow_button)
         row.addWidget(self.list_button)
@@ -51,6 +54,6 @@ class TabRow(QWidget):
         painter.fillRect(self.rect(), theme().color("surface"))
         painter.fillRect(0, self.height() - 1, self.width(), 1, theme().color("line"))
         if self.turns.count():
-            # Tabs of turns scroll away under this line; overview and state stay.
-            edge = self.turns.x() - 3
+            # Tabs of turns scroll away under this line; the fixed ones stay.
+            edge = self.scroller.x() - 3
             painter.fillRect(edge, 12, 1, self.height() - 20, theme().color("line"))

@@ -15,27 +15,25 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
 
 from app.run_view.agent_orders import AgentOrders
+from app.run_view.cost_tab import CostTab
 from app.run_view.log_host import LogHost
 from app.run_view.log_view import LogView
 from app.run_view.pages import Pages
 from app.run_view.state_tab import StateTab
 from app.run_view.tab_row import TabRow
+from app.run_view.turn_bar import Part, TurnBar
 from app.run_view.turn_list import TurnList
-from app.run_view.turn_tab_bar import TabDress, next_attempt_words
+from app.run_view.turn_tabs import TurnTabs
 from app.run_view.turn_views import TurnViews, apply_zoom
-from app.run_view.turn_warnings import TurnWarnings
 from app.theme import icon
 from core.events import Event, RunStatus, TurnStatus
 from core.progress import RunProgress
 from core.recorded_run import RecordedRun
-from core.turn_progress import TurnProgress
+from core.run_files import TURNS_NAME
 
-OVERVIEW, STATE = "overview", "state"
+OVERVIEW, STATE, COST = "overview", "state", "cost"
 """The pages that are always there; every other page is named by its turn's id."""
-_FIXED = (OVERVIEW, STATE)
-MOST_TABS = 200
-"""Beyond that the oldest tabs of turns that succeeded close by themselves; "All turns" opens them again."""
-_MANY = 8
+_FIXED = (OVERVIEW, STATE, COST)
 
 
 class RunTabs(QWidget):
@@ -52,11 +50,6 @@ class RunTabs(QWidget):
         self._orders = orders
         self._progress = RunProgress()
         self._recorded = False
-        self._tabs: list[str] = []
-        self._closed: set[str] = set()
-        self._dresses: dict[str, TabDress] = {}
-        """How the turns were shown last."""
-        self._warnings = TurnWarnings()
         self._now = 0.0
         self._moving = False
         self._page = OVERVIEW
@@ -64,11 +57,12 @@ class RunTabs(QWidget):
         self.fixed, self.bar = self._row.fixed, self._row.turns
         self.follow_button = self._row.follow_button
         self.fixed.customContextMenuRequested.connect(self._show_fixed_menu)
-        for bar, chosen in ((self.fixed, self._fixed_chosen), (self.bar, self._turn_chosen)):
-            bar.currentChanged.connect(chosen)
-            bar.tabBarClicked.connect(chosen)
-        self.bar.menu_requested.connect(self._show_menu)
-        self.bar.close_requested.connect(self._close_tab)
+        self.fixed.currentChanged.connect(self._fixed_chosen)
+        self.fixed.tabBarClicked.connect(self._fixed_chosen)
+        self._turns = TurnTabs(self.bar)
+        self._turns.chosen.connect(self._choose)
+        self._turns.closed.connect(self._turn_closed)
+        self._turns.menu_requested.connect(self._show_menu)
         self.follow_button.toggled.connect(self._follow_toggled)
         self._row.list_button.clicked.connect(self.open_list)
         self._list: TurnList | None = None
@@ -82,9 +76,18 @@ class RunTabs(QWidget):
         self.overview.message.connect(self.message)
         self.state_tab = StateTab(self)
         self.state_tab.message.connect(self.message)
+        self.cost_tab = CostTab(self)
+        self.cost_tab.turn_requested.connect(self.show_turn)
+        self._parts: dict[str, Part] = {}
+        """What the user wants to see of a turn, where it is not the output."""
+        self.turn_bar = TurnBar(self)
+        self.turn_bar.part_chosen.connect(self.show_part)
+        self.turn_bar.prompt_chosen.connect(self._show_prompt)
+        self.turn_bar.copy_requested.connect(self._copy_current)
+        self.turn_bar.hide()
         self.pages = Pages(self)
-        self.pages.addWidget(self.overview)
-        self.pages.addWidget(self.state_tab)
+        for page in (self.overview, self.state_tab, self.cost_tab):
+            self.pages.addWidget(page)
         self._views = TurnViews(self.pages, self.host)
         self._views.raw_file_requested.connect(self._open_current_file)
         self._views.scrolled_away.connect(self._stop_following)
@@ -93,6 +96,7 @@ class RunTabs(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self._row)
+        layout.addWidget(self.turn_bar)
         layout.addWidget(self.pages, 1)
 
     # --- the run ---------------------------------------------------------------------------------------
@@ -105,25 +109,14 @@ class RunTabs(QWidget):
         """Show another run, from its beginning. `past`: what is recorded of it already."""
         self._progress = progress
         self._page = OVERVIEW
-        self._moving = True
-        many = self.bar.count() > _MANY and self.bar.isVisible()
-        if many:
-            # A visible bar lays out all its tabs again for each that goes.
-            self.bar.hide()
-        for index in reversed(range(self.bar.count())):
-            self.bar.removeTab(index)
-        if many:
-            self.bar.show()
-        self._moving = False
         self._views.clear()
-        self._tabs.clear()
-        self._closed.clear()
-        self._dresses.clear()
-        self._warnings = TurnWarnings()
+        self._parts.clear()
+        self._turns.begin(progress)
         self.follow_button.setChecked(True)
         self._find_files()
         self.overview.set_source(Path(progress.folder) / "overview.log" if progress.folder else None)
         self.state_tab.begin(Path(progress.folder) if progress.folder else None, past)
+        self.cost_tab.begin(progress)
         self._show(OVERVIEW)
 
     def take(self, events: Sequence[Event]) -> None:
@@ -134,44 +127,27 @@ class RunTabs(QWidget):
         """Bring tabs in line with the run; cheap where nothing changed."""
         self._now = now
         self._find_files()
-        self._warnings.read(self._progress)
-        new = [
-            turn
-            for turn in self._progress.turns.values()
-            if turn.id not in self._dresses and turn.id not in self._closed
-        ]
-        new = self._make_room(new)
-        many = len(new) > _MANY and self.bar.isVisible()
-        if many:
-            # A visible bar lays out all its tabs again for each new one.
-            self.bar.hide()
-        started: TurnProgress | None = None
-        for turn in new:
-            self._insert_tab(turn, len(self._tabs))
-        for turn in self._progress.turns.values():
-            before = self._dresses.get(turn.id)
-            dress = self._dress_of(turn)
-            if before == dress:
-                continue
-            self._dresses[turn.id] = dress
-            self._dress(turn)
+        started = ""
+        for changed in self._turns.refresh(self._page):
+            turn = changed.turn
             self._views.tell(turn)
-            began = before is None or before.status is not turn.status
-            if turn.status is TurnStatus.RUNNING and began and started is None:
-                started = turn
-            if self._views.is_outdated(turn):
+            if turn.status is TurnStatus.RUNNING and changed.began and not started:
+                started = turn.id
+            outdated = self._views.is_outdated(turn)
+            if outdated:
                 self._views.drop(turn.id)
-                if self._page == turn.id:
+            if self._page == turn.id:
+                if outdated:
                     self._show(turn.id)
-        if many:
-            self.bar.show()
+                self._show_turn_bar()
         self._row.list_button.setVisible(bool(self._progress.turns))
         self.follow_button.setVisible(self._progress.status is None and not self._recorded)
         self.state_tab.show_conflicts(self._progress.conflicts)
-        if started is not None and self.follow_button.isChecked():
+        self.cost_tab.refresh()
+        if started and self.follow_button.isChecked():
             shown = self._progress.turns.get(self._page)
             if shown is None or shown.status is not TurnStatus.RUNNING:
-                self._show(started.id)
+                self._show(started)
 
     def _find_files(self) -> None:
         """Files that logs name are looked for in the work folder of the run, once it is known."""
@@ -179,74 +155,26 @@ class RunTabs(QWidget):
         if folder != self.host.files.folder:
             self.host.files.set_folder(folder)
 
-    def _make_room(self, new: list[TurnProgress]) -> list[TurnProgress]:
-        """Those of the new turns that get a tab, after the oldest that succeeded have given theirs up."""
-        too_many = len(self._tabs) + len(new) - MOST_TABS
-        if too_many <= 0:
-            return new
-        turns = self._progress.turns
-        succeeded = [
-            turn
-            for turn in (*self._tabs, *(turn.id for turn in new))
-            if turns[turn].status is TurnStatus.SUCCEEDED and turn != self._page
-        ]
-        for turn in succeeded[:too_many]:
-            if not self.close_turn(turn):
-                self._closed.add(turn)
-        return [turn for turn in new if turn.id not in self._closed]
-
-    def _add_tab(self, turn: TurnProgress, at: int | None = None) -> None:
-        self._insert_tab(turn, len(self._tabs) if at is None else at)
-        self._dress(turn)
-
-    def _insert_tab(self, turn: TurnProgress, index: int) -> None:
-        self._tabs.insert(index, turn.id)
-        self._closed.discard(turn.id)
-        self._moving = True
-        self.bar.insertTab(index, turn.title.replace("&", "&&"))
-        self._moving = False
-
-    def _dress_of(self, turn: TurnProgress) -> TabDress:
-        waits = turn.waits_for_run or (bool(self._progress.paused) and turn.status is TurnStatus.WAITING)
-        warnings = len(self._warnings.of(turn.id))
-        attempt = next_attempt_words(turn, self._progress.max_retries)
-        return TabDress(
-            turn.status,
-            bool(turn.question),
-            waits,
-            warnings,
-            turn.folder,
-            attempt,
-            waits_for_retry=turn.retry_at is not None,
-        )
-
-    def _dress(self, turn: TurnProgress) -> None:
-        """Icon and words of a tab."""
-        if turn.id not in self._tabs:
-            return
-        dress = self._dresses.get(turn.id) or self._dress_of(turn)
-        self.bar.dress(self._tabs.index(turn.id), turn, dress, self._warnings.of(turn.id))
-
     def note_late_output(self, turn: str, count: int) -> None:
         """So many bytes came from a turn after it was told to end."""
-        self._warnings.add_late_output(turn, count)
+        self._turns.note_late_output(turn, count)
 
     # --- which tab -------------------------------------------------------------------------------------
 
     @property
     def page(self) -> str:
-        """What is shown: OVERVIEW, STATE or a turn's id."""
+        """What is shown: OVERVIEW, STATE, COST or a turn's id."""
         return self._page
 
     @property
     def current_turn(self) -> str | None:
-        """The turn whose tab is shown; None: the overview or the state."""
+        """The turn whose tab is shown; None: one of the fixed pages."""
         return None if self._page in _FIXED else self._page
 
     @property
     def open_turns(self) -> list[str]:
         """The turns that have a tab, from left to right."""
-        return list(self._tabs)
+        return self._turns.ids
 
     @property
     def built_views(self) -> int:
@@ -288,7 +216,7 @@ class RunTabs(QWidget):
 
     def step(self, by: int) -> None:
         """The next tab (1) or the previous (-1), around the ends."""
-        pages = [*_FIXED, *self._tabs]
+        pages = [*_FIXED, *self._turns.ids]
         self._choose(pages[(pages.index(self._page) + by) % len(pages)])
 
     @Slot(int)
@@ -296,11 +224,7 @@ class RunTabs(QWidget):
         if not self._moving and index >= 0:
             self._choose(_FIXED[index])
 
-    @Slot(int)
-    def _turn_chosen(self, index: int) -> None:
-        if not self._moving and 0 <= index < len(self._tabs):
-            self._choose(self._tabs[index])
-
+    @Slot(str)
     def _choose(self, page: str) -> None:
         self.follow_button.setChecked(False)
         self._show(page)
@@ -313,27 +237,65 @@ class RunTabs(QWidget):
             self._show(running[0].id)
 
     def _show(self, page: str) -> None:
-        if page not in _FIXED and page not in self._tabs:
-            order = list(self._progress.turns)
-            earlier = [known for known in order[: order.index(page)] if known in self._tabs]
-            self._add_tab(self._progress.turns[page], self._tabs.index(earlier[-1]) + 1 if earlier else 0)
         self._page = page
-        self._moving = True
-        self.fixed.set_active(page in _FIXED)
-        self.bar.set_active(page not in _FIXED)
-        if page in _FIXED:
+        fixed = page in _FIXED
+        self.fixed.set_active(fixed)
+        self._turns.show(None if fixed else page)
+        if fixed:
+            self._moving = True
             self.fixed.setCurrentIndex(_FIXED.index(page))
-            self.pages.setCurrentWidget(self.state_tab if page == STATE else self.overview)
+            self._moving = False
+            self.pages.setCurrentIndex(_FIXED.index(page))
         else:
-            self.bar.setCurrentIndex(self._tabs.index(page))
             self.pages.setCurrentWidget(self._view(page))
-        self._moving = False
+            self._show_turn_bar()
+        self.turn_bar.setVisible(not fixed)
         self.page_changed.emit(page)
 
     # --- the views of turns ----------------------------------------------------------------------------
 
-    def _view(self, turn: str) -> LogView:
-        return self._views.view(self._progress.turns[turn], self._turn_folder(turn))
+    def _view(self, turn: str, part: Part | None = None) -> LogView:
+        shown = self._parts.get(turn, Part.OUTPUT) if part is None else part
+        return self._views.view(self._progress.turns[turn], self._turn_folder(turn), shown)
+
+    @property
+    def part(self) -> Part:
+        """What of the current turn is shown."""
+        return self._parts.get(self._page, Part.OUTPUT)
+
+    @Slot(object)
+    def show_part(self, part: Part) -> None:
+        """The user wants to see this of the current turn."""
+        if self.current_turn is not None:
+            self._parts[self._page] = part
+            self._choose(self._page)
+
+    @Slot(object)
+    def _show_prompt(self, file: Path) -> None:
+        self._views.show_prompt(self._page, file)
+        self._show_turn_bar()
+
+    def _show_turn_bar(self) -> None:
+        file = self._views.file(self._page, self.part)
+        folder = self._turn_folder(self._page)
+        self.turn_bar.show_part(self.part, folder, file, self._progress.max_prompt_bytes)
+
+    @Slot()
+    def _copy_current(self) -> None:
+        if self.current_turn is not None:
+            self._copy_all(self._view(self._page))
+
+    @Slot()
+    def find_text(self) -> None:
+        """Find in what is shown; where nothing can be found, in the overview."""
+        if self._page == STATE:
+            self.state_tab.finder.open()
+            return
+        if self._page == COST:
+            self.show_overview()
+        shown = self.pages.currentWidget()
+        if isinstance(shown, LogView):
+            shown.open_find()
 
     @Slot()
     def _stop_following(self) -> None:
@@ -347,20 +309,22 @@ class RunTabs(QWidget):
     # --- menus and files -------------------------------------------------------------------------------
 
     def _turn_folder(self, turn: str) -> Path:
-        return Path(self._progress.folder) / "turns" / self._progress.turns[turn].folder
+        return Path(self._progress.folder) / TURNS_NAME / self._progress.turns[turn].folder
 
     def menu_for(self, index: int) -> QMenu:
         """The context menu of a turn's tab; the caller shows it and it deletes itself when it closes."""
+        return self._menu_of(self._turns.ids[index])
+
+    def _menu_of(self, turn: str) -> QMenu:
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        turn = self._tabs[index]
         progress = self._progress.turns[turn]
         folder = self._turn_folder(turn)
         menu.addAction(
             icon("file-text", "quiet"), self.tr("Open raw file"), lambda: _open(folder / "stdout.log")
         )
         menu.addAction(icon("folder-open", "quiet"), self.tr("Open folder"), lambda: _open(folder))
-        menu.addAction(icon("copy", "quiet"), self.tr("Copy all"), lambda: self._copy_all(turn))
+        menu.addAction(icon("copy", "quiet"), self.tr("Copy all"), lambda: self._copy_output(turn))
         menu.addSeparator()
         if self._progress.running and not self._recorded:
             self._orders.add_to(menu, turn)
@@ -368,42 +332,36 @@ class RunTabs(QWidget):
         close = menu.addAction(icon("x", "quiet"), self.tr("Close"), lambda: self.close_turn(turn))
         close.setEnabled(progress.is_over)
         others = menu.addAction(self.tr("Close all that succeeded"), self.close_succeeded)
-        others.setEnabled(any(dress.status is TurnStatus.SUCCEEDED for dress in self._dresses.values()))
+        others.setEnabled(self._turns.any_succeeded)
         return menu
 
-    @Slot(int, QPoint)
-    def _show_menu(self, index: int, where: QPoint) -> None:
+    @Slot(str, QPoint)
+    def _show_menu(self, turn: str, where: QPoint) -> None:
         # Not exec: a nested loop would hold up every coroutine of a run.
-        self.menu_for(index).popup(where)
+        self._menu_of(turn).popup(where)
 
     @Slot(QPoint)
     def _show_fixed_menu(self, where: QPoint) -> None:
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        if self.fixed.tabAt(where) == _FIXED.index(STATE):
+        tab = self.fixed.tabAt(where)
+        if tab == _FIXED.index(STATE):
             menu.addAction(icon("copy", "quiet"), self.tr("Copy as JSON"), self.state_tab.copy_json)
+        elif tab == _FIXED.index(COST):
+            menu.addAction(icon("copy", "quiet"), self.tr("Copy as table"), self.cost_tab.copy_table)
         else:
             menu.addAction(icon("file-text", "quiet"), self.tr("Open log file"), self._open_overview_file)
         menu.popup(self.fixed.mapToGlobal(where))
 
-    @Slot(int)
-    def _close_tab(self, index: int) -> None:
-        self.close_turn(self._tabs[index])
-
     def close_turn(self, turn: str) -> bool:
         """Close a finished turn's tab; False where it is not finished. "All turns" opens it again."""
-        if turn not in self._tabs or not self._progress.turns[turn].is_over:
-            return False
-        index = self._tabs.index(turn)
-        self._tabs.pop(index)
-        self._closed.add(turn)
-        self._moving = True
-        self.bar.removeTab(index)
-        self._moving = False
+        return self._turns.close(turn)
+
+    @Slot(str, str)
+    def _turn_closed(self, turn: str, neighbour: str) -> None:
         self._views.drop(turn)
         if self._page == turn:
-            self._show(self._tabs[min(index, len(self._tabs) - 1)] if self._tabs else OVERVIEW)
-        return True
+            self._show(neighbour or OVERVIEW)
 
     @Slot()
     def close_current(self) -> None:
@@ -414,20 +372,25 @@ class RunTabs(QWidget):
     @Slot()
     def close_succeeded(self) -> None:
         """Close the tabs of all turns that succeeded."""
-        for turn in list(self._tabs):
-            if self._progress.turns[turn].status is TurnStatus.SUCCEEDED:
-                self.close_turn(turn)
+        self._turns.close_succeeded()
 
-    def _copy_all(self, turn: str) -> None:
+    def _copy_output(self, turn: str) -> None:
+        self._parts.pop(turn, None)
         self._choose(turn)
-        view = self._view(turn)
+        self._copy_all(self._view(turn))
+
+    @staticmethod
+    def _copy_all(view: LogView) -> None:
         view.select_all()
         view.copy()
 
     @Slot()
     def _open_current_file(self) -> None:
         if self.current_turn is not None:
-            _open(self._turn_folder(self.current_turn) / "stdout.log")
+            file = self._views.file(self._page, self.part)
+            if self.part is Part.OUTPUT or file is None:
+                file = self._turn_folder(self._page) / "stdout.log"
+            _open(file)
 
     @Slot()
     def _open_overview_file(self) -> None:

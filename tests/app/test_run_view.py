@@ -22,7 +22,8 @@ from app.run_view.silence import is_about_silence, note_words
 from app.run_view.state_model import StateModel
 from app.run_view.state_words import preview, value_words
 from app.run_view.status_line import StatusLine
-from app.run_view.tabs import MOST_TABS, OVERVIEW, STATE
+from app.run_view.tabs import OVERVIEW, STATE
+from app.run_view.turn_tabs import MOST_TABS
 from app.run_view.turn_views import MOST_VIEWS
 from app.theme import theme
 from core.config import Budget

@@ -199,7 +199,6 @@ def test_every_place_of_the_run_view_shows_text_as_it_stands(view: RunView, tmp_
     progress.apply_all(events[1:])
     view.take(events, START)
     view.tabs.show_state()
-    view.tabs.state_tab.show_state(events[-1].state, progress.conflicts)  # type: ignore[union-attr]
     view.tabs.open_list()
     places = places_that_show(view)
     progress.apply(END)

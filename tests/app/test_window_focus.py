@@ -112,14 +112,14 @@ def test_a_click_on_the_edges_of_the_window_does_so_too(opened: Opened, part: st
 
 
 @pytest.mark.parametrize("where", ["workflow", "pool", "log", "state"])
-def test_ctrl_f_opens_the_find_bar_of_the_log_from_anywhere(opened: Opened, where: str) -> None:
+def test_ctrl_f_finds_in_the_page_of_the_run_from_anywhere(opened: Opened, where: str) -> None:
     window = opened.window
     tabs = window.run_view.tabs
     tabs.show_turn(TURN)
     log = tabs.pages.currentWidget()
     if where == "state":
         tabs.show_state()
-        log = tabs.overview
+        log = tabs.state_tab
     {
         "workflow": window.workflow_view,
         "pool": window.pool,

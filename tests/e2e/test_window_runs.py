@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 
 from core.events import (
     AttemptFinished,
@@ -196,6 +197,8 @@ def test_the_state_tab_shows_the_final_payload_and_every_conflict(desk: Desk) ->
     assert tabs.page == "state"
     assert payload_rows(desk) == {"plan": "B", "amala": "{ 1 key }", "findings": "[ 3 items ]"}
     table = tabs.state_tab.conflicts
+    assert not table.isVisible()
+    QTest.mouseClick(tabs.state_tab.conflict_part.button, Qt.MouseButton.LeftButton)
     assert table.isVisible()
     assert table.topLevelItemCount() == 1
     row = [table.topLevelItem(0).text(column) for column in range(6)]
