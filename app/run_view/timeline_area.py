@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
-    QAccessibleInterface,
     QFocusEvent,
     QHelpEvent,
     QKeyEvent,
@@ -22,7 +20,6 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
-    QAccessibleWidget,
     QApplication,
     QFrame,
     QToolTip,
@@ -31,7 +28,9 @@ from PySide6.QtWidgets import (
 
 from app.plain_text import plain_tool_tip
 from app.reading_text import harmless
-from app.run_view.timeline_painter import MARGIN, Shown, TimelinePainter
+from app.run_view import timeline_accessible
+from app.run_view.timeline_bars import Shown
+from app.run_view.timeline_painter import MARGIN, TimelinePainter
 from app.run_view.timeline_plot import Spot, TimelinePlot
 from app.run_view.timeline_words import band_lines, bar_lines, bar_sentence, break_words, row_lines
 from app.scroll_bar import use_thin_scroll_bars
@@ -58,7 +57,7 @@ class TimelineArea(QAbstractScrollArea):
     fitted = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        _install_accessible()
+        timeline_accessible.install()
         super().__init__(parent)
         self.plot = TimelinePlot()
         self.painter = TimelinePainter(self.plot, self.tr)
@@ -407,15 +406,3 @@ class TimelineArea(QAbstractScrollArea):
             if abs(self.painter.plot_left + scale.x_of(clock.seconds(cut.began)) - point.x()) <= _REACH + 1:
                 return break_words(cut, self.tr), around
         return "", around
-
-
-def _interface(class_name: str, subject: QObject | None) -> QAccessibleInterface | None:
-    if class_name == "TimelineArea" and isinstance(subject, QWidget):
-        return QAccessibleWidget(subject, QAccessible.Role.Chart)
-    return None
-
-
-@cache
-def _install_accessible() -> None:
-    """Tell Qt, once, that the area is a chart; its description is the current bar."""
-    QAccessible.installFactory(_interface)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen
+from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPen
 
 from app.buttons import mix
-from app.run_view.timeline_plot import HEIGHTS, Spot, TimelinePlot
+from app.run_view.timeline_bars import BarPainter, Shown
+from app.run_view.timeline_plot import HEIGHTS, TimelinePlot
 from app.run_view.timeline_words import band_words
 from app.theme import GRID, TextSize, font, paint_icon, theme
-from core.events import AttemptKind, TurnStatus
+from core.events import TurnStatus
 from core.run_clock import BreakKind
-from core.run_times import Bar
 
 MARGIN = 3 * GRID
 _GAP = 2 * GRID
@@ -31,18 +30,6 @@ _ALIGNED = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
 
 
 @dataclass(slots=True)
-class Shown:
-    """What is to be emphasised."""
-
-    current: Spot | None = None
-    """The bar that keys are about."""
-    focused: bool = False
-    hovered: Spot | None = None
-    turn: str = ""
-    """The turn whose tab is shown."""
-
-
-@dataclass(slots=True)
 class TimelinePainter:
     """Paints a plot into an area. All measures in logical pixels."""
 
@@ -50,6 +37,7 @@ class TimelinePainter:
     tr: Callable[[str], str]
     names_width: float = 100.0
     """Of the column of names, without its margins."""
+    bars: BarPainter = field(init=False)
     row_height: float = 0.0
     """Of a row of bars."""
     top: float = 0.0
@@ -63,6 +51,7 @@ class TimelinePainter:
     _metrics: dict[str, QFontMetricsF] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.bars = BarPainter(self.plot)
         self.restyle()
 
     def restyle(self) -> None:
@@ -109,8 +98,8 @@ class TimelinePainter:
 
     def paint(self, painter: QPainter, width: float, height: float, scrolled: float, shown: Shown) -> None:
         """Paint everything. `scrolled`: pixels of rows above what is seen."""
-        colors = theme()
-        painter.fillRect(QRectF(0, 0, width, height), colors.color("surface"))
+        self.bars.left = self.plot_left
+        painter.fillRect(QRectF(0, 0, width, height), theme().color("surface"))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         plot = QRectF(self.plot_left, 0, max(0.0, width - self.plot_left), height)
         rows = QRectF(0, self.top, width, max(0.0, height - self.top - self.bottom))
@@ -137,9 +126,9 @@ class TimelinePainter:
         bands = self.plot.bands
         down = int(rows.bottom())
         for number, band in enumerate(bands):
-            left = self._x(band.began)
+            left = self.bars.x(band.began)
             following = bands[number + 1].began if number + 1 < len(bands) else band.ended
-            right = self._x(max(following, band.began))
+            right = self.bars.x(max(following, band.began))
             if right - left < _NARROWEST_BAND or right < plot.left() or left > plot.right():
                 continue
             start, end = round(max(left, plot.left() - 1)), round(min(right, plot.right() + 1))
@@ -162,7 +151,7 @@ class TimelinePainter:
         ground = mix(theme().color("surface"), theme().color("accent_soft"), 0.7)
         above = self.top - scrolled
         for key, (began, ended) in self.plot.groups.items():
-            left, right = self._x(began), self._x(ended)
+            left, right = self.bars.x(began), self.bars.x(ended)
             if right - left < 4 or right < plot.left() or left > plot.right():
                 continue
             for first, last in self.plot.rows_of(key):
@@ -179,7 +168,7 @@ class TimelinePainter:
         pen = QPen(theme().color("quiet"), 1, Qt.PenStyle.DashLine)
         painter.setPen(pen)
         for cut in self.plot.clock.breaks:
-            x = round(self._x(cut.began)) + 0.5
+            x = round(self.bars.x(cut.began)) + 0.5
             if plot.left() <= x <= plot.right():
                 painter.drawLine(QPointF(x, rows.top()), QPointF(x, rows.bottom()))
 
@@ -195,7 +184,7 @@ class TimelinePainter:
                 middle = self.row_middle(row, scrolled)
                 bars = self.plot.shapes(rows[row]).bars
                 for number in numbers:
-                    self._paint_bar(painter, bars[number], middle, shown)
+                    self.bars.paint(painter, bars[number], middle, shown)
             return
         for row, _ in found:
             self._paint_dense(painter, row, began, ended, scrolled, shown)
@@ -210,7 +199,7 @@ class TimelinePainter:
         painter.translate(self.plot_left - self.plot.scale.left * self.plot.scale.scale, middle)
         painter.scale(self.plot.scale.scale, 1)
         for status, rects in shapes.dense(began, ended):
-            color = _color(status)
+            color = theme().status_color(status)
             # However short it was, what failed is seen.
             rare = status is not TurnStatus.SUCCEEDED
             pen = QPen(color, 1)
@@ -223,120 +212,16 @@ class TimelinePainter:
             bar = shapes.bars[number]
             if bar.ended is not None:
                 break
-            self._paint_bar(painter, bar, middle, shown)
+            self.bars.paint(painter, bar, middle, shown)
         for spot in (shown.current if shown.focused else None, shown.hovered):
             if spot is not None and spot.row == row:
-                self._paint_bar(painter, spot.bar, middle, shown)
+                self.bars.paint(painter, spot.bar, middle, shown)
         for bar in self.plot.chart.bars_of(shown.turn):
             if (bar.phase, bar.label) == self.plot.rows[row].key:
-                self._paint_bar(painter, bar, middle, shown)
-
-    def _paint_bar(self, painter: QPainter, bar: Bar, middle: float, shown: Shown) -> None:
-        left, right = (self.plot_left + self.plot.scale.x_of(each) for each in self.plot.span(bar))
-        hovered = shown.hovered is not None and shown.hovered.bar == bar
-        self._paint_wait(painter, bar, left, middle)
-        if bar.began is None:
-            if bar.status is TurnStatus.STOPPED:
-                self._paint_part(painter, _Part(right - 2, right, TurnStatus.STOPPED), middle, hovered)
-            left = self.plot_left + self.plot.scale.x_of(self.plot.clock.seconds(bar.called))
-        else:
-            parts = list(self._parts(bar, left, right))
-            for before, after in pairwise(parts):
-                # What it waited between two attempts.
-                if after.left - before.right > 1:
-                    painter.setPen(QPen(theme().color("quiet"), 2, Qt.PenStyle.DotLine))
-                    painter.drawLine(QPointF(before.right, middle), QPointF(after.left, middle))
-            for part in parts:
-                self._paint_part(painter, part, middle, hovered)
-            self._paint_reason(painter, bar, right, middle)
-        self._paint_emphasis(painter, bar, QRectF(left, middle - _BAR / 2, right - left, _BAR), shown)
-
-    def _paint_emphasis(self, painter: QPainter, bar: Bar, box: QRectF, shown: Shown) -> None:
-        current = shown.focused and shown.current is not None and shown.current.bar == bar
-        if not current and bar.turn != shown.turn:
-            return
-        box = box.adjusted(-1.5, -1.5, max(0.0, 3.0 - box.width()) + 1.5, 1.5)
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        if current:
-            painter.setPen(QPen(theme().color("surface"), 4))
-            painter.drawRoundedRect(box, _RADIUS + 1, _RADIUS + 1)
-        painter.setPen(QPen(theme().color("text"), 2 if current else 1.25))
-        painter.drawRoundedRect(box, _RADIUS + 1, _RADIUS + 1)
-
-    def _paint_wait(self, painter: QPainter, bar: Bar, left: float, middle: float) -> None:
-        """What it waited for a slot, as a thin line."""
-        begun = left if bar.began is not None else self._x(bar.until(self.plot.now))
-        called = self._x(bar.called)
-        if begun - called > 1:
-            painter.setPen(QPen(theme().color("disabled"), 1))
-            painter.drawLine(QPointF(called, middle), QPointF(begun, middle))
-            painter.drawLine(QPointF(called, middle - 3), QPointF(called, middle + 3))
-
-    def _parts(self, bar: Bar, left: float, right: float) -> Iterator[_Part]:
-        """The attempts of a bar, the last with its outcome; one without room where it waits for the next."""
-        if not bar.attempts:  # the journal lost them
-            yield _Part(left, right, bar.status)
-        for number, attempt in enumerate(bar.attempts):
-            following = bar.attempts[number + 1] if number + 1 < len(bar.attempts) else None
-            last = following is None and bar.status is not TurnStatus.RUNNING
-            began = left if number == 0 else self._x(attempt.started)
-            ended = right if last or attempt.finished is None else self._x(attempt.finished)
-            corrected = following is not None and following.kind is AttemptKind.CORRECTION
-            if last or attempt.finished is None:
-                yield _Part(began, ended, bar.status, attempt.kind)
-            elif attempt.problem or attempt.retry_in is not None:
-                yield _Part(began, ended, TurnStatus.FAILED, attempt.kind)
-            elif corrected or following is None:
-                yield _Part(began, ended, bar.status, attempt.kind, corrected=True)
-            else:
-                yield _Part(began, ended, TurnStatus.STOPPED, attempt.kind)
-            if following is None and not last and attempt.finished is not None:
-                yield _Part(right, right, TurnStatus.WAITING)
-
-    def _paint_reason(self, painter: QPainter, bar: Bar, right: float, middle: float) -> None:
-        """Why a running turn is not at work, beside its bar."""
-        turn = self.plot.progress.turns.get(bar.turn)
-        if bar.status is not TurnStatus.RUNNING or turn is None or not self.plot.live:
-            return
-        name, token = "", "quiet"
-        if turn.question:
-            name, token = "circle-alert", "failed"
-        elif turn.waits_for_run:
-            name = "circle-pause"
-        elif turn.retry_at is not None:
-            name = "clock"
-        if name:
-            where = QRectF(right + 4, middle - _BAR / 2, _BAR, _BAR)
-            paint_icon(painter, name, where, theme().color(token))
-
-    def _paint_part(self, painter: QPainter, part: _Part, middle: float, hovered: bool) -> None:
-        if part.status is TurnStatus.WAITING:
-            return
-        color = theme().color("other") if part.corrected else _color(part.status)
-        if hovered:
-            color = mix(color, theme().color("text"), 0.25)
-        height = _BAR if part.corrected else HEIGHTS[part.status]
-        # A hair of room between two bars that meet.
-        box = QRectF(part.left, middle - height / 2, max(2.0, part.right - part.left - 1), height)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(color)
-        radius = min(_RADIUS, box.width() / 2)
-        if part.status is TurnStatus.RUNNING and not part.corrected:
-            painter.drawPath(_arrow(box, radius))
-        else:
-            painter.drawRoundedRect(box, radius, radius)
-        if part.status is TurnStatus.STOPPED or part.corrected:
-            painter.setBrush(QBrush(theme().color("surface"), Qt.BrushStyle.BDiagPattern))
-            painter.drawRoundedRect(box, radius, radius)
-        sign = _sign(part)
-        if sign and box.width() >= _ROOM_FOR_SIGN:
-            # It stays in view while something of the bar does.
-            start = min(max(box.left(), self.plot_left) + 4, box.right() - _SIGN - 4)
-            where = QRectF(start, middle - _SIGN / 2, _SIGN, _SIGN)
-            paint_icon(painter, sign, where, theme().color("on_accent"))
+                self.bars.paint(painter, bar, middle, shown)
 
     def _paint_now(self, painter: QPainter, plot: QRectF, rows: QRectF) -> None:
-        x = round(self._x(self.plot.clock.ended))
+        x = round(self.bars.x(self.plot.clock.ended))
         if self.plot.live and plot.left() < x < plot.right():
             painter.fillRect(QRectF(x, rows.top(), 1, rows.height()), theme().color("accent"))
 
@@ -376,50 +261,9 @@ class TimelinePainter:
             box = QRectF(left, rows.bottom() + 4, width + 2, self.bottom - 4)
             painter.drawText(box, _ALIGNED, tick.words)
         for cut in self.plot.clock.breaks:
-            x = self._x(cut.began)
+            x = self.bars.x(cut.began)
             if plot.left() <= x <= plot.right():
                 where = QRectF(x - 5, rows.bottom() - 5, 10, 10)
                 painter.fillRect(where, colors.color("surface"))
                 name = "play" if cut.kind is BreakKind.RESUMED else "circle-pause"
                 paint_icon(painter, name, where, colors.color("quiet"))
-
-    def _x(self, moment: float) -> float:
-        """Where a time since the epoch is in the area."""
-        return self.plot_left + self.plot.scale.x_of(self.plot.clock.seconds(moment))
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    left: float
-    right: float
-    status: TurnStatus
-    kind: AttemptKind = AttemptKind.FIRST
-    corrected: bool = False
-    """Its answer was no update, and the next part is the correction."""
-
-
-def _color(status: TurnStatus) -> QColor:
-    return theme().status_color(status)
-
-
-def _sign(part: _Part) -> str:
-    if part.status is TurnStatus.FAILED:
-        return "x"
-    if part.corrected or part.status is TurnStatus.STOPPED:
-        return ""
-    signs = {AttemptKind.RETRY: "refresh-cw", AttemptKind.CORRECTION: "pencil"}
-    return signs.get(part.kind, "")
-
-
-def _arrow(box: QRectF, radius: float) -> QPainterPath:
-    """A bar that goes on: it points to where time goes."""
-    point = min(5.0, box.width() / 2)
-    path = QPainterPath(QPointF(box.left() + radius, box.top()))
-    path.lineTo(box.right() - point, box.top())
-    path.lineTo(box.right() + 1, box.center().y())
-    path.lineTo(box.right() - point, box.bottom())
-    path.lineTo(box.left() + radius, box.bottom())
-    path.quadTo(box.bottomLeft(), QPointF(box.left(), box.bottom() - radius))
-    path.lineTo(box.left(), box.top() + radius)
-    path.quadTo(box.topLeft(), QPointF(box.left() + radius, box.top()))
-    return path

@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 from app.run_view.run_view import RunView
 from app.run_view.timeline import Timeline
 from app.run_view.timeline_area import TimelineArea
-from app.run_view.timeline_painter import TimelinePainter
+from app.run_view.timeline_bars import BarPainter
 from app.run_view.timeline_plot import Spot
 from app.run_view.timeline_scale import TimelineScale, roomy
 from app.theme import theme
@@ -607,14 +607,14 @@ def test_of_thousands_of_bars_few_are_painted_one_by_one(
     story.finish(60 * 101)
     shown.tell(story.events, 60 * 101)
     painted = 0
-    paint_bar = TimelinePainter._paint_bar
+    paint_bar = BarPainter.paint
 
-    def counted(painter: TimelinePainter, *arguments: object) -> None:
+    def counted(painter: BarPainter, *arguments: object) -> None:
         nonlocal painted
         painted += 1
         paint_bar(painter, *arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(TimelinePainter, "_paint_bar", counted)
+    monkeypatch.setattr(BarPainter, "paint", counted)
     picture = shown.picture()
     assert painted < 300
     row = shown.area.rect_of(shown.spot("loop/50/0/0"))
