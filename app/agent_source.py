@@ -60,10 +60,12 @@ def _to_watch(library: AgentLibrary) -> tuple[str, ...]:
 class AgentSource(QObject):
     """Reads the agents of some folders.
 
-    Signals: `library_read(AgentLibrary)` after the first reading of the folders and after every change.
+    Signals: `library_read(AgentLibrary)` after the first reading of the folders and after every change;
+    `looked()` when all that was asked for is read, whether it was another than before or not.
     """
 
     library_read = Signal(object)
+    looked = Signal()
     _done = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -123,6 +125,8 @@ class AgentSource(QObject):
         if self._again or reading.library.folders != self._folders:
             self._again = False
             self.refresh()
+        if not self._reading:
+            self.looked.emit()
 
     def _watch(self, paths: tuple[str, ...]) -> None:
         watched = {*self._watcher.files(), *self._watcher.directories()}

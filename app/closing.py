@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from typing import Protocol
 
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QMainWindow, QMessageBox
@@ -11,6 +13,15 @@ from app.file_actions import FileActions
 from app.question import Choice, ask
 from app.run_in_tray import RunInTray
 from core.events import StopKind
+
+
+class MayBeUnsaved(Protocol):
+    """What may lose something when the window closes. `question`: the one that it asks at present."""
+
+    question: QMessageBox | None
+
+    def when_saved(self, then: Callable[[], object]) -> None:
+        """Go on with `then` once there is nothing to lose: at once, or as the user decides."""
 
 
 class Closing(QObject):
@@ -31,17 +42,27 @@ class Closing(QObject):
     ) -> None:
         super().__init__(window)
         self._window = window
-        self._files = files
         self._is_running = is_running
         self._stop = stop
         self._in_tray = in_tray
+        self._unsaved: list[MayBeUnsaved] = [files]
         self._waits = False
         self.may_close = False
         self.question: QMessageBox | None = None
 
+    def ask_too(self, other: MayBeUnsaved) -> None:
+        """Something else than the workflow may be unsaved, too."""
+        self._unsaved.append(other)
+
+    def _when_saved(self, then: Callable[[], object]) -> None:
+        for each in reversed(self._unsaved):
+            then = partial(each.when_saved, then)
+        then()
+
     def begin(self) -> None:
         """Ask what has to be asked; a question that is open comes to the front instead."""
-        question = self._files.question or self.question
+        asked = (each.question for each in self._unsaved)
+        question = next((each for each in asked if each is not None), self.question)
         if question is not None:
             question.raise_()
             question.activateWindow()
@@ -50,7 +71,7 @@ class Closing(QObject):
             # First, because it may be that nothing is to end.
             self._ask_about_run()
         else:
-            self._files.when_saved(self._finish)
+            self._when_saved(self._finish)
 
     def _ask_about_run(self) -> None:
         destructive = QMessageBox.ButtonRole.DestructiveRole
@@ -81,7 +102,7 @@ class Closing(QObject):
         self.question = None
 
     def _quit(self, kind: StopKind) -> None:
-        self._files.when_saved(lambda: self._stop_and_finish(kind))
+        self._when_saved(lambda: self._stop_and_finish(kind))
 
     def _stop_and_finish(self, kind: StopKind) -> None:
         """Nothing is unsaved any more, or the user does not want it."""

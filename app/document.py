@@ -225,6 +225,16 @@ class WorkflowDocument(OpenWorkflow):
                 after = edits.update_groups(after, {group.id}, {"merge": rules or None})
         return self._push(self.tr("Change {0}").format(label), after, group_ids, ("merge",))
 
+    def uses_of(self, name: str) -> int:
+        """At how many places the workflow has an agent of this name."""
+        return sum(node.entry.agent == name for _, _, node in self._outline.all_agents())
+
+    def rename_agent(self, old: str, new: str) -> bool:
+        """Know an agent by another name, at all its places."""
+        places = [node.id for _, _, node in self._outline.all_agents() if node.entry.agent == old]
+        after = edits.update_agents(self._outline, places, {"agent": new})
+        return self._push(self.tr("Rename {0} to {1}").format(old, new), after, places)
+
     def update_agent(self, node_id: int, label: str, **changes: object) -> bool:
         """Change overrides of one place."""
         return self.update_agents((node_id,), label, **changes)

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QSplitter, QStackedWidget, QVBoxLayo
 
 from app.about import show_about
 from app.agent_actions import AgentActions
+from app.agent_editing import AgentEditing
 from app.attention import Attention
 from app.builder.agent_pool import AgentPool
 from app.builder.settings_panel import SettingsPanel
@@ -118,6 +119,7 @@ class MainWindow(FileDropWindow):
         self.attention = Attention(self, self.run, controller, self._store, tray)
         self.in_tray = RunInTray(self, self.run, tray, self.attention.come_to_front, self._quit)
         self.closing = Closing(self, self.files, lambda: controller.running, controller.stop, self.in_tray)
+        self.agent_editing = AgentEditing(self)
         self.closed.connect(self.doctor.close)
         self.closed.connect(self.file_opening.close)
         self.status = StatusLine(self)
@@ -311,7 +313,7 @@ class MainWindow(FileDropWindow):
     def start_run(self) -> None:
         """Run the workflow as it is now, also unsaved; with errors in it, say them instead."""
         self._commit_edits()
-        self.run.start()
+        self.agent_editing.before_run(self.run.start)
 
     def _commit_edits(self) -> None:
         """What is being typed into a field counts."""

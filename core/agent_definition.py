@@ -9,6 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field
 COMPLETING_ROLES = frozenset({"auditor", "approver", "finalizer", "finalization"})
 """Roles whose `is_complete: true` counts without `can_complete` (DESIGN, run semantics 5)."""
 
+SUGGESTED_ROLES = (*sorted(COMPLETING_ROLES), "analyst", "author", "reviewer", "tester")
+"""Roles that are offered; any other word is as good."""
+
 
 class AgentDefinition(BaseModel):
     """One agent: who it is (front matter) and its system prompt (the Markdown body).

@@ -41,6 +41,10 @@ ORDER = (
 )
 """Where a new key goes: behind those of the file that come before it here."""
 
+MOST_BY_FIELD = 32 * 1024
+"""Characters of front matter that is read anew with every key that is pressed in a field."""
+
+_BRACES = "The front matter is written between braces."
 _STRING_TAG = "tag:yaml.org,2002:str"
 _LINE_END = re.compile("\r\n|[\n\r\u2029\ufdd0\ufdd1]")
 """What Qt's text documents take for the end of a line."""
@@ -98,6 +102,12 @@ class AgentText:
         """The prompt with plain line feeds, as an editor has it."""
         return plain_lines(self.prompt)
 
+    @property
+    def keys(self) -> frozenset[str]:
+        """The keys of the front matter. Raises FrontMatterError where it cannot be read."""
+        node = compose(split_text(self.head).matter or "")
+        return frozenset(str(key.value) for key, _ in node.value) if node is not None else frozenset()
+
     def with_prompt(self, shown: str) -> AgentText:
         """With another prompt, given with plain line feeds; lines that stay keep their own endings."""
         if shown == self.shown_prompt:
@@ -120,6 +130,20 @@ class AgentText:
         for key, value in changes.items():
             head = _with_field(head, _newline(self.text), key, value)
         return replace(self, head=head)
+
+
+def why_not_by_field(head: str) -> str:
+    """Why this front matter can only be changed as text, as a sentence; empty: its fields can be changed."""
+    matter = split_text(head).matter
+    if matter is None:
+        return ""
+    if len(matter) > MOST_BY_FIELD:
+        return f"The front matter has {len(matter):,} characters, which is too much for a form."
+    try:
+        node = compose(matter)
+    except FrontMatterError as error:
+        return error.message
+    return _BRACES if node is not None and node.flow_style else ""
 
 
 def plain_lines(text: str) -> str:
@@ -183,7 +207,7 @@ def _with_field(head: str, newline: str, key: str, value: FieldValue) -> str:
         return f"{mark}---{newline}{line}{newline}---{newline}{newline}{head[len(mark) :]}"
     before = compose(parts.matter)
     if before is not None and before.flow_style:
-        raise CannotEditError("The front matter is written between braces.")
+        raise CannotEditError(_BRACES)
     matter = _changed(parts.matter, before, newline, key, value)
     after = replace(parts, matter=matter).text
     if matter != parts.matter:
