@@ -18,3 +18,10 @@ LOCK_NAME = "run.lock"
 """Held by the process that runs it."""
 UPDATE_NAME = "update.json"
 """A turn's update, in its folder."""
+PROMPT_NAME = "prompt.md"
+"""What a turn was sent first, in its folder."""
+
+
+def correction_name(attempt: int) -> str:
+    """What a turn was sent after this attempt, because its answer could not be used, in its folder."""
+    return f"correction-{attempt}.md"

@@ -6,8 +6,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-PROMPT_NAME = "prompt.md"
-_CORRECTION = re.compile(r"correction-(\d{1,9})\.md")
+from core.run_files import PROMPT_NAME, correction_name
+
+_CORRECTION = re.compile(re.escape(correction_name(0)).replace("0", r"(\d{1,9})"))
 
 NEAR = 0.8
 """Part of `max_prompt_bytes` from which on a prompt is nearly too large."""

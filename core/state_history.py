@@ -1,7 +1,7 @@
 """Every state that a run had: when, after which merge, and what it was. The state at any point can be had.
 
-The journal has no states: they follow from the updates (DESIGN: the same updates in the same order give the
-same state). So a point is small, and its state is made again where it is not in memory any more. States
+The journal has no states: they follow from the updates, since the same updates in the same order give the
+same state. So a point is small, and its state is made again where it is not in memory any more. States
 share what did not change, but a copy of a wide object or list a point adds up all the same: a history keeps
 states of `ROOM` bytes in all, spread over the run, and makes those in between from them.
 """
@@ -10,71 +10,24 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from core.condition import ConditionError, compile_condition
 from core.config import Workflow
-from core.events import (
-    Event,
-    GroupStarted,
-    Merged,
-    RunFinished,
-    RunStarted,
-    StateChanged,
-    TurnFinished,
-    TurnRef,
-    TurnStatus,
-)
-from core.group_failures import OPENLOOP, GroupFailure, failures_update
+from core.events import Event, GroupStarted, Merged, RunFinished, RunStarted, StateChanged
 from core.journal import JOURNAL_NAME, read_journal
-from core.merge import merge_updates
-from core.problems import UserFileError
 from core.recorded_run import RecordedRun
-from core.run_files import WORKFLOW_NAME
-from core.state import (
-    Conflict,
-    Contribution,
-    MergeRule,
-    Phase,
-    StateUpdate,
-    WorkflowState,
-    first_state,
-    loop_ended,
-)
+from core.state import StateUpdate, WorkflowState
 from core.state_changes import NOTHING, StateChanges, find_changes
-from core.workflow_file import load_workflow
+from core.state_points import PointFold, RecordedMerge, StatePoint
+from core.state_replay import StateMaker, StateUnknown, workflow_of
+
+__all__ = ["StateHistory", "StateLook", "StatePoint", "StateUnknown"]
 
 ROOM = 64 * 1024 * 1024
 """Bytes, as JSON, that the states in memory may have together."""
 _SMALL = 128 * 1024
 """Bytes of a state, as JSON, that is compared within a millisecond or two."""
-
-
-class StateUnknown(Exception):  # noqa: N818 - says what is so
-    """A state cannot be made again; the message says why, in a sentence for a user."""
-
-
-@dataclass(frozen=True, slots=True)
-class StatePoint:
-    """A place of a run where the state changed. `time`: seconds since the epoch.
-
-    Without writers it is the start. `iteration` is 0 before the loop.
-    """
-
-    time: float
-    phase: Phase = "preparation"
-    iteration: int = 0
-    group: int = -1
-    """Index of the group in its phase."""
-    group_name: str = ""
-    writers: tuple[str, ...] = ()
-    conflicts: tuple[Conflict, ...] = ()
-
-    @property
-    def is_start(self) -> bool:
-        """Whether nobody had written yet."""
-        return self.group < 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,88 +40,15 @@ class StateLook:
     changes: StateChanges
 
 
-@dataclass(slots=True)
-class _Merge:
-    """A point with what its state is made of."""
-
-    point: StatePoint
-    turns: tuple[TurnRef, ...] = ()
-    size: int = 0
-    """Bytes of the state as JSON, about."""
-    updates: dict[str, StateUpdate] | None = None
-    """By writer; kept as long as the state is."""
-
-
-@dataclass(slots=True)
-class _Fold:
-    """The points of a run, read from its events. `answers` and `failures`: by turn id, of all turns."""
-
-    merges: list[_Merge] = field(default_factory=list)
-    answers: dict[str, StateUpdate] = field(default_factory=dict)
-    failures: dict[str, TurnFinished] = field(default_factory=dict)
-    _group: GroupStarted | None = None
-    _size: int = 0
-    _sized: int = 0
-    """The first merge whose size is a guess."""
-
-    def take(self, event: Event) -> int | None:
-        """Read an event. Gives the number of points that stand, where later ones are made again now."""
-        match event:
-            case RunStarted():
-                self._begin(event.time)
-            case GroupStarted():
-                self._begin(event.time)
-                return self._start_group(event)
-            case TurnFinished():
-                if event.status is TurnStatus.SUCCEEDED and event.update is not None:
-                    self.answers[event.turn] = event.update
-                else:
-                    self.failures[event.turn] = event
-            case Merged():
-                self._begin(event.time)
-                self._merge(event)
-            case _:
-                pass
-        return None
-
-    def _begin(self, now: float) -> None:
-        if not self.merges:
-            self.merges.append(_Merge(StatePoint(now)))
-
-    def _start_group(self, event: GroupStarted) -> int | None:
-        self._group, self._size = event, event.state_bytes
-        # What was merged since the last group makes up the state that this one gets.
-        for merge in self.merges[self._sized :]:
-            merge.size = event.state_bytes
-        self._sized = len(self.merges)
-        for number, merge in enumerate(self.merges):
-            point = merge.point
-            if (point.phase, point.iteration, point.group) == (event.phase, event.iteration, event.group):
-                # A run that goes on makes the group that it had not finished again.
-                del self.merges[number:]
-                self._sized = min(self._sized, number)
-                return number
-        return None
-
-    def _merge(self, event: Merged) -> None:
-        group = self._group
-        if group is not None and (group.phase, group.iteration, group.group) != (
-            event.phase,
-            event.iteration,
-            event.group,
-        ):
-            group = None
-        point = StatePoint(
-            event.time,
-            event.phase,
-            event.iteration,
-            event.group,
-            group.name if group is not None else "",
-            event.writers,
-            event.conflicts,
-        )
-        turns = group.turns if group is not None else ()
-        self.merges.append(_Merge(point, turns, self._size))
+def _look(
+    number: int,
+    point: StatePoint,
+    before: WorkflowState | None,
+    state: WorkflowState,
+    updates: Mapping[str, StateUpdate],
+) -> StateLook:
+    changes = NOTHING if before is None else find_changes(before, state, updates, point.conflicts)
+    return StateLook(number, point, state, changes)
 
 
 class StateHistory:
@@ -182,7 +62,7 @@ class StateHistory:
         self._past = past
         self._room = room
         self._lock = threading.RLock()
-        self._fold = _Fold()
+        self._fold = PointFold()
         self._read = past is None
         """The past is in the fold."""
         self._told_before = 0
@@ -241,11 +121,11 @@ class StateHistory:
         if self._replays:
             return False
         if not fold.merges:
-            fold.merges.append(_Merge(StatePoint(event.time)))
+            fold.merges.append(RecordedMerge(StatePoint(event.time)))
         self._kept[len(fold.merges) - 1] = event.state
         return True
 
-    def _updates(self, merge: _Merge) -> dict[str, StateUpdate]:
+    def _updates(self, merge: RecordedMerge) -> dict[str, StateUpdate]:
         """What each agent contributed to a merge."""
         found: dict[str, StateUpdate] = {}
         writers = frozenset(merge.point.writers)
@@ -320,7 +200,7 @@ class StateHistory:
             updates = maker.updates_of(number)
         return _look(number, merge.point, before, state, updates or {})
 
-    def _maker(self, number: int) -> _StateMaker:
+    def _maker(self, number: int) -> StateMaker:
         """What can make the states up to this point again."""
         with self._lock:
             past, fold = self._past, self._fold
@@ -329,20 +209,20 @@ class StateHistory:
         if folder is None:
             raise StateUnknown("Nothing is recorded of this run.")
         if self._workflow is None:
-            self._workflow = _workflow_of(folder)
+            self._workflow = workflow_of(folder)
         if past is not None and known is not None:
-            recorded = _Fold(known, past.answers, past.failures)
+            recorded = PointFold(known, past.answers, past.failures)
         else:
-            recorded = _Fold()
+            recorded = PointFold()
             for event in read_journal(folder / JOURNAL_NAME):
                 recorded.take(event)
             if past is not None:
                 recorded.answers = {**past.answers, **recorded.answers}
         if number >= len(recorded.merges):
             raise StateUnknown("The journal of the run does not tell of this point.")
-        return _StateMaker(self._workflow, _run_id(folder, past), recorded)
+        return StateMaker(self._workflow, past.run_id if past is not None else folder.name, recorded)
 
-    def _state(self, maker: _StateMaker, number: int) -> WorkflowState:
+    def _state(self, maker: StateMaker, number: int) -> WorkflowState:
         """The state at a point, made from the nearest before it that is in memory."""
         with self._lock:
             life = self._life
@@ -371,104 +251,3 @@ class StateHistory:
         """Bytes that the states in memory have together, as JSON."""
         with self._lock:
             return sum(self._fold.merges[number].size for number in self._kept)
-
-
-def _look(
-    number: int,
-    point: StatePoint,
-    before: WorkflowState | None,
-    state: WorkflowState,
-    updates: Mapping[str, StateUpdate],
-) -> StateLook:
-    changes = NOTHING if before is None else find_changes(before, state, updates, point.conflicts)
-    return StateLook(number, point, state, changes)
-
-
-@dataclass(slots=True)
-class _StateMaker:
-    """Merges again what was merged."""
-
-    workflow: Workflow
-    run_id: str
-    recorded: _Fold
-
-    def updates_of(self, number: int) -> dict[str, StateUpdate]:
-        """What each agent contributed to a point. Raises StateUnknown."""
-        merge = self.recorded.merges[number]
-        updates = merge.updates
-        if updates is not None:
-            return updates
-        turns = {ref.label: ref.turn for ref in merge.turns}
-        found: dict[str, StateUpdate] = {}
-        for writer in merge.point.writers:
-            update = self.recorded.answers.get(turns.get(writer, ""))
-            if update is not None:
-                found[writer] = update
-            elif writer in turns or writer != OPENLOOP:
-                raise StateUnknown(
-                    f"The journal lost what {writer} answered, so what the state was then is not known."
-                )
-        return found
-
-    def next_state(self, number: int, before: WorkflowState | None) -> WorkflowState:
-        """The state at a point, from that before it (None: it is the first). Raises StateUnknown."""
-        merge = self.recorded.merges[number]
-        point = merge.point
-        if before is None:
-            return self._first()
-        state = before
-        if point.phase == "finalization" and before.current_phase != "finalization":
-            state = loop_ended(state, completed=self._completed(state))
-        state = replace(state, current_phase=point.phase, iteration=point.iteration)
-        updates = self.updates_of(number)
-        contributions = [Contribution(writer, update) for writer, update in updates.items()]
-        if OPENLOOP in point.writers and OPENLOOP not in updates:
-            contributions.append(Contribution(OPENLOOP, self._failures(merge, state, updates)))
-        return merge_updates(state, contributions, self._rules(point)).state
-
-    def _first(self) -> WorkflowState:
-        workflow = self.workflow
-        return first_state(
-            self.run_id,
-            workflow.name,
-            workflow.max_loops,
-            workflow.end_state_condition,
-            workflow.initial_payload,
-        )
-
-    def _completed(self, state: WorkflowState) -> bool:
-        """Whether the loop ended because its end condition held; it is deterministic."""
-        if not any(merge.point.phase == "loop" for merge in self.recorded.merges):
-            return True
-        try:
-            return compile_condition(self.workflow.end_state_condition).holds(state)
-        except ConditionError:
-            return False
-
-    def _rules(self, point: StatePoint) -> dict[str, MergeRule]:
-        groups = self.workflow.groups(point.phase)
-        own = groups[point.group].merge if point.group < len(groups) else None
-        return {**self.workflow.merge, **(own or {})}
-
-    def _failures(
-        self, merge: _Merge, state: WorkflowState, updates: Mapping[str, StateUpdate]
-    ) -> StateUpdate:
-        failed: list[GroupFailure] = []
-        for ref in merge.turns:
-            if ref.label not in updates:
-                end = self.recorded.failures.get(ref.turn)
-                failed.append(GroupFailure(ref.label, end.reason if end else "", end.message if end else ""))
-        return failures_update(state.payload, failed, merge.point.iteration)
-
-
-def _workflow_of(folder: Path) -> Workflow:
-    try:
-        return load_workflow(folder / WORKFLOW_NAME).workflow
-    except (UserFileError, OSError) as error:
-        raise StateUnknown(
-            f"The {WORKFLOW_NAME} of the run cannot be read, so nobody knows how its updates were merged."
-        ) from error
-
-
-def _run_id(folder: Path, past: RecordedRun | None) -> str:
-    return past.run_id if past is not None else folder.name

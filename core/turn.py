@@ -15,6 +15,7 @@ from core.events import AttemptKind, TurnRef
 from core.parser import UpdateProblem, apply_authority, cut_off, parse_update
 from core.plan import MAX_CORRECTIONS, PlannedTurn
 from core.prompts import build_prompt, correction_prompt
+from core.run_files import PROMPT_NAME, UPDATE_NAME, correction_name
 from core.transcript import Kind, TranscriptWriter, summarize_update
 from core.turn_control import TurnControl
 from core.turn_outcome import Answered, Failed, NoState, Outcome, StopCause, Stopped
@@ -23,7 +24,6 @@ from core.turn_report import TurnReport
 from core.turn_services import TurnServices
 from core.usage import Usage
 
-PROMPT_NAME = "prompt.md"
 FREE_RESTARTS = 3
 """Starts that died before their first request to a model cost nothing and are made again."""
 _AT_ONCE = 64 * 1024
@@ -127,7 +127,7 @@ class Turn:
                 return Stopped(self.control.refusal)
             corrections += 1
             kind, reason = AttemptKind.CORRECTION, outcome.problem.message
-            prompt = self.order.turn_folder / f"correction-{self.number}.md"
+            prompt = self.order.turn_folder / correction_name(self.number)
             _write_file(prompt, [correction_prompt(outcome.problem, corrections, MAX_CORRECTIONS)])
 
     # --- what it came to -------------------------------------------------------------------------------
@@ -172,7 +172,7 @@ class Turn:
             self._report.tell(note)
         self._report.update(summarize_update(parsed.update), time.time())
         _write_file(
-            self.order.turn_folder / "update.json",
+            self.order.turn_folder / UPDATE_NAME,
             [orjson.dumps(parsed.update, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)],
         )
         return Answered(parsed.update)

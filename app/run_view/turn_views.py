@@ -12,8 +12,7 @@ from app.run_view.log_host import LogHost
 from app.run_view.log_view import LogView
 from app.run_view.turn_bar import Part
 from core.events import TurnStatus
-from core.run_files import UPDATE_NAME
-from core.sent_prompts import PROMPT_NAME
+from core.run_files import PROMPT_NAME, UPDATE_NAME
 from core.turn_progress import TurnProgress
 
 MOST_VIEWS = 12
