@@ -22,7 +22,7 @@ from app.plain_text import plain_tool_tip
 from app.run_view.timeline_area import TimelineArea
 from app.run_view.timeline_words import savings_lines
 from app.theme import GRID, font, is_appearance_event, paint_icon, theme
-from core.events import Event, RunFinished, RunStarted
+from core.events import Event, GroupStarted, RunFinished, RunStarted
 from core.progress import RunProgress
 from core.run_times import most_at_once, savings_words
 
@@ -182,8 +182,13 @@ class Timeline(QWidget):
         for event in events:
             if isinstance(event, RunStarted | RunFinished):
                 self._changed = None
+            if self._changed is None:
+                break
+            if isinstance(event, GroupStarted):
+                # Some may have been begun before, and wait again.
+                self._changed.update(ref.turn for ref in event.turns)
             turn = getattr(event, "turn", None)
-            if self._changed is not None and isinstance(turn, str):
+            if isinstance(turn, str):
                 self._changed.add(turn)
         self._now = now
         self._want_refresh(at_once=any(isinstance(event, RunFinished) for event in events))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPen
@@ -15,6 +16,7 @@ from app.run_view.timeline_words import band_words
 from app.theme import GRID, TextSize, font, paint_icon, theme
 from core.events import TurnStatus
 from core.run_clock import BreakKind
+from core.visible_text import visible
 
 MARGIN = 3 * GRID
 _GAP = 2 * GRID
@@ -84,7 +86,7 @@ class TimelinePainter:
         """The room that the longest name needs."""
         metrics = self._metrics["name"]
         longest = sorted((row.label for row in self.plot.rows), key=len)[-8:]
-        return max((metrics.horizontalAdvance(name[:200]) for name in longest), default=0.0) + 2
+        return max((metrics.horizontalAdvance(_name(label)) for label in longest), default=0.0) + 2
 
     def row_at(self, y: float, scrolled: float) -> int:
         """The number of the row at a height of the area; may be one that there is not."""
@@ -236,7 +238,7 @@ class TimelinePainter:
             row = rows[number]
             middle = self.row_middle(number, scrolled)
             painter.setPen(colors.color("text" if row.key == marked else "quiet"))
-            name = metrics.elidedText(row.label[:1000], Qt.TextElideMode.ElideMiddle, self.names_width)
+            name = metrics.elidedText(_name(row.label), Qt.TextElideMode.ElideMiddle, self.names_width)
             box = QRectF(MARGIN, middle - self.row_height / 2, self.names_width + 1, self.row_height)
             painter.drawText(box, _ALIGNED, name)
             if number and rows[number - 1].phase != row.phase:
@@ -267,3 +269,9 @@ class TimelinePainter:
                 painter.fillRect(where, colors.color("surface"))
                 name = "play" if cut.kind is BreakKind.RESUMED else "circle-pause"
                 paint_icon(painter, name, where, colors.color("quiet"))
+
+
+@lru_cache(maxsize=1024)
+def _name(label: str) -> str:
+    """A name as it may be painted: whatever it came from, it does not turn or hide what stands beside it."""
+    return visible(label[:300])

@@ -165,6 +165,16 @@ def test_it_says_what_working_at_the_same_time_saved(shown: Shown) -> None:
     ]
 
 
+def test_the_tool_tip_of_the_savings_says_how_they_are_meant(shown: Shown) -> None:
+    events = finished().events
+    shown.progress.apply_all(events)
+    shown.timeline.take(events, START + 60)
+    label = shown.timeline.savings
+    at = label.rect().center()
+    QApplication.sendEvent(label, QHelpEvent(QEvent.Type.ToolTip, at, label.mapToGlobal(at)))
+    assert "All turns one after another: 1:50" in QToolTip.text()
+
+
 def test_where_there_is_little_room_the_savings_are_said_in_fewer_words(shown: Shown) -> None:
     events = finished().events
     shown.progress.apply_all(events)
@@ -574,6 +584,23 @@ def test_a_turn_that_waits_for_a_slot_shows_since_when(shown: Shown) -> None:
     tip = shown.tip(shown.middle(LINTER))
     assert "linter 1 · waiting for a slot" in tip
     assert "Waited 0:40 for a slot" in tip
+
+
+def test_who_was_stopped_and_waits_again_in_a_resumed_run_shows_both(shown: Shown) -> None:
+    story = running()
+    story.end(LINTER, 20, TurnStatus.STOPPED)
+    story.end(VERA, 20)
+    story.finish(20)
+    shown.progress.apply_all(story.events)
+    shown.timeline.begin(shown.progress)
+    again = Story([RunStarted(time=START + 500, run_id="r", resumed=True)])
+    again.group(500, "vera", "linter", index=1)
+    for event in again.events:
+        shown.progress.apply(event)
+        shown.timeline.take([event], START + 500)
+        shown.timeline._refresh()
+    bars = shown.area.plot.chart.bars_of(LINTER)
+    assert [bar.status for bar in bars] == [TurnStatus.STOPPED, TurnStatus.WAITING]
 
 
 def test_a_new_run_replaces_the_old_one(shown: Shown) -> None:
