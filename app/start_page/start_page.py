@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPalette, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
@@ -119,6 +119,8 @@ class StartPage(QScrollArea):
             (self.back_button, self.left),
         ):
             button.clicked.connect(signal)
+            # A button takes the arrow keys for itself.
+            button.installEventFilter(self)
             flow.addWidget(button)
         self.guide_button.setVisible(has_guide)
         layout.addSpacing(4)
@@ -206,13 +208,16 @@ class StartPage(QScrollArea):
             self.left.emit()
         elif event.key() == Qt.Key.Key_Up and self.recent.hasFocus() and self.cards:
             self._step(len(self.cards) - 1)
-        elif event.key() in (Qt.Key.Key_Down, Qt.Key.Key_Right) and self._head_has_focus() and self.cards:
-            self._step(0)
         else:
             super().keyPressEvent(event)
 
-    def _head_has_focus(self) -> bool:
-        return any(button.hasFocus() for button in (self.new_button, self.open_button))
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+        if isinstance(watched, Button) and isinstance(event, QKeyEvent) and self.cards:
+            down = event.type() is QEvent.Type.KeyPress and event.key() == Qt.Key.Key_Down
+            if down:
+                self._step(0)
+                return True
+        return super().eventFilter(watched, event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)
