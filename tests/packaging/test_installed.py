@@ -39,7 +39,8 @@ def look():
 timer = QTimer()
 timer.timeout.connect(look)
 timer.start(20)
-print("code:", run_application(None, "light"))
+import resources
+print("code:", run_application(resources.example_workflow(), "light"))
 """
 
 
