@@ -359,8 +359,7 @@ class History(QObject):
         """What is shown goes on elsewhere: read what has happened since."""
         opened = self.side.opened
         if opened is not None and opened.folder is not None:
-            index = self.page.runs.index_of(opened.folder)
-            entry = self.page.runs.entry(index)
+            entry = self.page.runs.known_run(opened.folder)
             if entry is not None:
                 self._start(_open(entry), self.tr("Opening the run…"))
 

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyleOptionViewIt
 
 from app.runs.columns import Column, sample
 from app.runs.run_delegate import ICON_SPACE, ROW_MARGIN, RunDelegate
-from app.runs.run_list import RunFilter
+from app.runs.run_list import RunList
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import TextSize, font, paint_icon, theme
 
@@ -74,7 +74,7 @@ class RunHeader(QHeaderView):
 
 
 class RunTable(QTreeView):
-    """Shows a `RunFilter`.
+    """Shows a `RunList`.
 
     Signals: `shape_changed()`: it is a table now, or is none any more; `typed(str)`: a letter was typed,
     which is meant for the search.
@@ -83,7 +83,7 @@ class RunTable(QTreeView):
     shape_changed = Signal()
     typed = Signal(str)
 
-    def __init__(self, filtered: RunFilter, parent: QWidget | None = None) -> None:
+    def __init__(self, runs: RunList, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         use_thin_scroll_bars(self)
         self._is_table = False
@@ -94,7 +94,7 @@ class RunTable(QTreeView):
         self.setBackgroundRole(QPalette.ColorRole.Base)
         self.setAutoFillBackground(True)
         self.setHeader(RunHeader(self))
-        self.setModel(filtered)
+        self.setModel(runs)
         self.setItemDelegate(self._delegate)
         self.setRootIsDecorated(False)
         self.setItemsExpandable(False)
@@ -177,6 +177,17 @@ class RunTable(QTreeView):
         """Select this row alone, whatever keys are held down."""
         flags = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
         self.selectionModel().setCurrentIndex(index, flags)
+
+    def selected_rows(self) -> list[int]:
+        """The rows that are selected, from top to bottom."""
+        spans = self.selectionModel().selection()
+        return sorted(
+            {
+                row
+                for span in spans  # type: ignore[attr-defined]  # it is a list of ranges
+                for row in range(span.top(), span.bottom() + 1)
+            }
+        )
 
     # --- keys and rows ---------------------------------------------------------------------------------
 

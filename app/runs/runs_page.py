@@ -33,7 +33,7 @@ from app.runs.lined_splitter import LinedSplitter
 from app.runs.outcome_chips import OutcomeChips
 from app.runs.run_actions import RunActions
 from app.runs.run_detail import RunDetail
-from app.runs.run_list import RunFilter, RunList
+from app.runs.run_list import RunList
 from app.runs.run_reader import FolderOf, Reading, RunReader
 from app.runs.run_table import RunTable
 from app.runs.words import runs_words
@@ -77,7 +77,6 @@ class RunsPage(QWidget):
         self.reader = reader if reader is not None else RunReader(self)
         self.reader.told.connect(self._take)
         self.runs = RunList(self)
-        self.filtered = RunFilter(self.runs, self)
         self.field = OutlinedField(self)
         self.field.setPlaceholderText(self.tr("Search: a workflow, an agent, “failed”, a date"))
         self.field.setAccessibleName(self.tr("Search runs"))
@@ -89,7 +88,7 @@ class RunsPage(QWidget):
         self.chips.chosen.connect(self._show_outcomes)
         self.where = ElidedLabel("", parent=self)
         self.count = QuietLabel("", self)
-        self.list = RunTable(self.filtered, self)
+        self.list = RunTable(self.runs, self)
         self.actions_of_runs = RunActions(self.list, self)
         self.actions_of_runs.resume_requested.connect(self.go_to_form)
         self.work = WorkBar(self)
@@ -225,26 +224,24 @@ class RunsPage(QWidget):
 
     def _select(self) -> None:
         """What was asked for; else the newest or the first that can go on, unless the user has chosen."""
-        if self._wanted is not None:
-            known = self.runs.index_of(self._wanted)
-            if known.isValid():
-                self._wanted = None
-                self._chosen = True
-                if not self.filtered.mapFromSource(known).isValid():
-                    self._show_all()
-                index = self.filtered.mapFromSource(known)
-                self.list.choose(index)
-                self.list.scrollTo(index)
+        if self._wanted is not None and self.runs.known_run(self._wanted) is not None:
+            if not self.runs.index_of(self._wanted).isValid():
+                self._show_all()
+            index = self.runs.index_of(self._wanted)
+            self._wanted = None
+            self._chosen = True
+            self.list.choose(index)
+            self.list.scrollTo(index)
         if self._wanted is not None or (self._chosen and self.selected):
             return
-        rows = [self.filtered.index(row, 0) for row in range(self.filtered.rowCount())]
-        index = rows[0] if rows else QModelIndex()
+        row = 0
         if self._resumable_first:
             if _is_resumable(self.current):
                 return
-            index = next((row for row in rows if _is_resumable(self.filtered.entry(row))), index)
-        if index.isValid() and self.filtered.entry(index) != self.current:
-            self.list.choose(index)
+            row = next((at for at, entry in enumerate(self.runs.entries) if entry.resumable), 0)
+        entries = self.runs.entries
+        if entries and entries[row] != self.current:
+            self.list.choose(self.runs.index(row, 0))
 
     def _show_all(self) -> None:
         """Take away whatever hides runs."""
@@ -260,9 +257,7 @@ class RunsPage(QWidget):
     @property
     def selected(self) -> tuple[RunEntry, ...]:
         """All runs that are selected, from top to bottom."""
-        rows = sorted(self.list.selectionModel().selectedRows(), key=QModelIndex.row)
-        entries = (self.filtered.entry(row) for row in rows)
-        return tuple(entry for entry in entries if entry is not None)
+        return tuple(self.runs.entries[row] for row in self.list.selected_rows())
 
     @property
     def log_dir(self) -> Path | None:
@@ -295,17 +290,17 @@ class RunsPage(QWidget):
         """The run of the same workflow before this one."""
         older = (
             known
-            for known in self.runs.entries
+            for known in self.runs.known
             if known.workflow == entry.workflow and not known.problem and known.run_id < entry.run_id
         )
-        return next(older, None)
+        return max(older, key=lambda known: known.run_id, default=None)
 
     def _show_count(self) -> None:
-        shown, known = self.filtered.rowCount(), self.runs.rowCount()
+        shown, known = self.runs.rowCount(), len(self.runs.known)
         words = runs_words(known)
         if shown != known:
             words = self.tr("{0} of {1}").format(f"{shown:,}", words)
-        selected = len(self.list.selectionModel().selectedRows())
+        selected = len(self.list.selected_rows())
         if selected > 1:
             words = self.tr("{0} · {1} selected").format(words, f"{selected:,}")
         if self._reading:
@@ -314,10 +309,10 @@ class RunsPage(QWidget):
 
     def _show_state(self) -> None:
         """The list, or why there is none."""
-        self.chips.show_counts(self.filtered.counts())
-        self.chips.setVisible(bool(self.runs.rowCount()))
+        self.chips.show_counts(self.runs.counts())
+        self.chips.setVisible(bool(self.runs.known))
         self._show_count()
-        if self.filtered.rowCount():
+        if self.runs.rowCount():
             waited = self._pages.currentWidget() is self.empty and self.field.hasFocus()
             self._pages.setCurrentWidget(self.list)
             self.setFocusProxy(self.list)
@@ -327,11 +322,11 @@ class RunsPage(QWidget):
         words = self.field.text().strip()
         if self._problem:
             text = self.tr("The log folder cannot be read: {0}").format(self._problem)
-        elif self._reading and not self.runs.rowCount():
+        elif self._reading and not self.runs.known:
             text = self.tr("Reading the runs…")
         elif words:
             text = self.tr("No run matches “{0}”.").format(words)
-        elif self.runs.rowCount():
+        elif self.runs.known:
             text = self.tr("There is no such run.")
         else:
             text = self.tr(
@@ -344,19 +339,19 @@ class RunsPage(QWidget):
 
     @Slot(str)
     def _search(self, text: str) -> None:
-        self.filtered.search(text)
+        self.runs.search(text)
         self._keep_selection()
 
     @Slot(object)
     def _show_outcomes(self, outcomes: frozenset[object]) -> None:
         del outcomes
-        self.filtered.show_outcomes(self.chips.outcomes)
+        self.runs.show_outcomes(self.chips.outcomes)
         self._keep_selection()
 
     def _keep_selection(self) -> None:
         """Something is selected wherever there is something."""
         if not self.selected:
-            self.list.choose(self.filtered.index(0, 0))
+            self.list.choose(self.runs.index(0, 0))
         self._show_current()
         self._show_state()
 
@@ -448,10 +443,10 @@ class RunsPage(QWidget):
             self.field.clear()
             return True
         step = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(Qt.Key(event.key()))
-        if step is not None and self.filtered.rowCount():
-            row = min(self.filtered.rowCount() - 1, max(0, self.list.currentIndex().row() + step))
+        if step is not None and self.runs.rowCount():
+            row = min(self.runs.rowCount() - 1, max(0, self.list.currentIndex().row() + step))
             self._chosen = True
-            self.list.choose(self.filtered.index(row, 0))
+            self.list.choose(self.runs.index(row, 0))
             return True
         return False
 

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
     QDialogButtonBox,
+    QLineEdit,
     QMenu,
     QPushButton,
     QVBoxLayout,
@@ -73,7 +74,7 @@ class Room(QWidget):
 
     def list_runs(self, count: int) -> None:
         self.history.show_list()
-        self.until(lambda: self.page.filtered.rowCount() == count and self.page.current is not None)
+        self.until(lambda: self.page.runs.rowCount() == count and self.page.current is not None)
         self.activateWindow()
         self.page.list.setFocus()
 
@@ -82,7 +83,7 @@ class Room(QWidget):
         model.clear()
         flags = QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows
         for run in runs:
-            index = self.page.filtered.mapFromSource(self.page.runs.index_of(run.folder))
+            index = self.page.runs.index_of(run.folder)
             model.select(index, flags)
             model.setCurrentIndex(index, QItemSelectionModel.SelectionFlag.NoUpdate)
 
@@ -136,7 +137,7 @@ def test_runs_are_found_by_agent_outcome_and_date(room: Room, shop: Workshop) ->
     shop.agent("broken", crash=True)
     shop.run({"name": "migrate", "preparation_agents": ["linter", "broken"]})
     room.list_runs(3)
-    field, filtered = room.page.field, room.page.filtered
+    field, filtered = room.page.field, room.page.runs
     room.right.find_in_log()
     assert field.hasFocus()
     for words, names in (
@@ -173,7 +174,7 @@ def test_runs_are_found_by_agent_outcome_and_date(room: Room, shop: Workshop) ->
 def test_the_table_is_sorted_by_its_header_and_the_two_lines_by_a_menu(room: Room, shop: Workshop) -> None:
     first, second = two_runs(shop)
     room.list_runs(2)
-    table, filtered = room.page.list, room.page.filtered
+    table, filtered = room.page.list, room.page.runs
     assert table.is_table
     assert not room.page.sort_button.isVisible()
 
@@ -222,7 +223,7 @@ def test_what_can_be_done_follows_the_selection(room: Room, shop: Workshop) -> N
     assert "$0.75" in room.page.detail.facts.text()
     QTest.keyClick(room.page.list, Qt.Key.Key_A, CTRL)
     assert enabled() == {"Delete…"}
-    room.page.list.choose(room.page.filtered.mapFromSource(room.page.runs.index_of(broken)))
+    room.page.list.choose(room.page.runs.index_of(broken))
     assert enabled() == {"Open run folder", "Delete…"}
 
 
@@ -247,7 +248,7 @@ def test_a_run_is_opened_in_the_live_view_and_one_comes_back(room: Room, shop: W
     assert room.right.side is Side.RUNS
     assert side.isAncestorOf(QApplication.focusWidget())
     room.right.next_tab()
-    assert view.tabs.current_turn is not None, "keys of tabs work here, too"
+    assert view.tabs.pages.currentWidget() is not view.tabs.overview, "keys of tabs work here, too"
     room.right.find_in_log()
     room.until(lambda: isinstance(QApplication.focusWidget(), QLineEdit))
     room.key(Qt.Key.Key_Escape)

@@ -11,13 +11,16 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QLocale, Qt
+from hypothesis import given
+from hypothesis import strategies as st
+from PySide6.QtCore import QLocale, QPersistentModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from pytestqt.qtbot import QtBot
 
-from app.runs.entry import RunEntry, RunLimits
+from app.runs.columns import Column
+from app.runs.entry import Outcome, RunEntry, RunLimits
 from app.runs.resume_form import ResumeForm
-from app.runs.run_list import AGE_ROLE, RunFilter, RunList
+from app.runs.run_list import AGE_ROLE, RunList
 from app.runs.run_reader import Reading, RunReader, read_entry, run_folders
 from app.runs.runs_page import RunsPage
 from app.runs.wishes import Limit, Wishes, ended_by, objection
@@ -288,21 +291,78 @@ def test_runs_stand_newest_first_in_whatever_order_they_come(qtbot: QtBot) -> No
     del qtbot
     runs = RunList()
     QAbstractItemModelTester(runs, QAbstractItemModelTester.FailureReportingMode.Fatal)
-    filtered = RunFilter(runs)
     for numbers in ((2,), (4, 1), (3, 2), ()):
         runs.put(entry(number) for number in numbers)
     assert [run.run_id[14] for run in runs.entries] == ["4", "3", "2", "1"]
     runs.put([entry(3, workflow="migrate")])
     assert runs.rowCount() == 4
-    filtered.search("MIGRATE stopped")
-    assert filtered.rowCount() == 1
-    filtered.search("")
+    runs.search("MIGRATE stopped")
+    assert runs.rowCount() == 1
+    assert len(runs.known) == 4
+    runs.search("")
     runs.keep_only({entry(3).folder})
-    assert filtered.rowCount() == 1
+    assert runs.rowCount() == 1
     runs.show_time(NOW)
     assert runs.index(0, 0).data(AGE_ROLE) == "1 h ago"
     spoken = runs.index(0, 0).data(Qt.ItemDataRole.AccessibleTextRole)
     assert spoken.startswith("migrate, 1 h ago, stopped")
+
+
+@given(st.data())
+def test_whoever_holds_a_run_keeps_it_while_the_list_is_searched_sorted_and_read(data: st.DataObject) -> None:
+    reasons = ("stopped", "completed", "agent_error:vera")
+    runs = RunList()
+    QAbstractItemModelTester(runs, QAbstractItemModelTester.FailureReportingMode.Fatal)
+    held: list[tuple[QPersistentModelIndex, Path]] = []
+    for _ in range(data.draw(st.integers(1, 8))):
+        match data.draw(st.sampled_from(["put", "search", "outcomes", "sort", "forget", "hold"])):
+            case "put":
+                numbers = data.draw(st.lists(st.integers(0, 9), max_size=5))
+                reason = data.draw(st.sampled_from(reasons))
+                runs.put(entry(number, reason, seconds=float(number % 3)) for number in numbers)
+            case "search":
+                runs.search(data.draw(st.sampled_from(["", "stopped", "vera failed", "nobody"])))
+            case "outcomes":
+                runs.show_outcomes(data.draw(st.sets(st.sampled_from(list(Outcome)), max_size=3)))
+            case "sort":
+                order = data.draw(st.sampled_from(list(Qt.SortOrder)))
+                runs.sort(data.draw(st.sampled_from(list(Column))), order)
+            case "forget":
+                runs.keep_only({run.folder for run in list(runs.known)[::2]})
+            case "hold":
+                for row, run in enumerate(runs.entries):
+                    held.append((QPersistentModelIndex(runs.index(row, 2)), run.folder))
+        for index, folder in held:
+            if index.isValid():
+                assert runs.entries[index.row()].folder == folder
+                assert index.column() == 2
+        for row, run in enumerate(runs.entries):
+            assert runs.index_of(run.folder).row() == row
+            assert runs.known_run(run.folder) == run
+        assert not runs.outcomes or {run.outcome for run in runs.entries} <= runs.outcomes
+
+
+def test_every_column_sorts_and_what_is_not_known_comes_last(qtbot: QtBot) -> None:
+    del qtbot
+    runs = RunList()
+    unread = RunEntry(LOG_DIR / "20250101-000009-aaaaaa", problem="broken")
+    free = entry(1, spent=Spent(Usage(input_tokens=9)), seconds=5.0, agents=("amala",))
+    dear = entry(2, spent=Spent(Usage(input_tokens=3, cost_usd=2.0)), seconds=700.0, workflow="zebra")
+    runs.put([unread, free, dear])
+    for column, expected in (
+        (Column.COST, [dear, free, unread]),
+        (Column.DURATION, [dear, free, unread]),
+        (Column.TOKENS, [free, dear, unread]),
+        (Column.AGENTS, [dear, free, unread]),
+        (Column.WORKFLOW, [dear, free, unread]),
+        (Column.STARTED, [unread, dear, free]),
+    ):
+        runs.sort(column, Qt.SortOrder.DescendingOrder)
+        found = [run for run in runs.entries if not (column is Column.COST and run is not dear)]
+        assert found == [run for run in expected if run in found], column
+        first_half = list(runs.entries)
+        runs.sort(column, Qt.SortOrder.AscendingOrder)
+        assert list(runs.entries) == first_half[::-1]
 
 
 def test_a_tool_tip_of_a_run_is_no_markup(qtbot: QtBot) -> None:
@@ -506,10 +566,10 @@ def test_the_first_run_that_can_go_on_is_selected_when_one_is_to_go_on(
     page.read(lambda: log_dir, resumable_first=True)
     qtbot.waitUntil(lambda: page.current is not None and page.current.run_id == entry(2).run_id)
     assert page.detail.form.resume_button.isEnabled()
-    page.list.setCurrentIndex(page.filtered.index(0, 0))
+    page.list.setCurrentIndex(page.runs.index(0, 0))
     assert not page.detail.form.resume_button.isEnabled()
     assert page.detail.form.why_not.text() == COMPLETE
-    assert "completed" in page.filtered.index(0, 0).data(Qt.ItemDataRole.AccessibleTextRole)
+    assert "completed" in page.runs.index(0, 0).data(Qt.ItemDataRole.AccessibleTextRole)
 
 
 def test_runs_are_searched_and_chosen_by_keys_alone(
@@ -525,7 +585,7 @@ def test_runs_are_searched_and_chosen_by_keys_alone(
     QTest.keyClicks(page.list, "t")
     assert page.field.hasFocus(), "a letter is looked for"
     QTest.keyClicks(page.field, "ook VERA")
-    assert page.filtered.rowCount() == 1
+    assert page.runs.rowCount() == 1
     with qtbot.waitSignal(page.actions_of_runs.open_requested) as opened:
         QTest.keyClick(page.field, Qt.Key.Key_Return)
     assert opened.args is not None
@@ -535,7 +595,7 @@ def test_runs_are_searched_and_chosen_by_keys_alone(
     assert page.empty.isVisible()
     assert "No run matches" in page.empty.text()
     QTest.keyClick(page.field, Qt.Key.Key_Escape)
-    assert page.filtered.rowCount() == 3
+    assert page.runs.rowCount() == 3
     with qtbot.waitSignal(page.closed):
         QTest.keyClick(page.field, Qt.Key.Key_Escape)
 

@@ -189,7 +189,7 @@ def test_a_broken_run_folder_is_named_and_hides_no_other(desk: Desk) -> None:
     assert good.resumable
     assert bad.folder == broken
     assert bad.problem
-    page.list.choose(page.filtered.mapFromSource(page.runs.index_of(broken)))
+    page.list.choose(page.runs.index_of(broken))
     assert not page.detail.form.resume_button.isEnabled()
     assert bad.problem in texts_in(page.detail)
 
@@ -205,7 +205,7 @@ def test_nothing_is_resumed_while_a_run_goes_on(desk: Desk) -> None:
     page = desk.window.history.page
     desk.until(lambda: page.runs.rowCount() == 2, "the runs were never listed")
     resumable = next(entry for entry in page.runs.entries if entry.resumable)
-    page.list.choose(page.filtered.mapFromSource(page.runs.index_of(resumable.folder)))
+    page.list.choose(page.runs.index_of(resumable.folder))
     desk.until(lambda: page.current is not None and page.current.resumable, "the runs were never listed")
     assert not page.detail.form.resume_button.isEnabled()
     assert "A run goes on in this window" in page.detail.form.why_not.text()
