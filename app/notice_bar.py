@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from PySide6.QtCore import QRectF, QSize, Qt, Slot
-from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent
+from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from app.buttons import Button, ButtonLook
+from app.flow_layout import FlowLayout
 from app.theme import GRID, font, paint_icon, theme
 
 _MOST_LINES = 6
@@ -73,10 +74,16 @@ class NoticeBar(QWidget):
             texts.addWidget(_text_label("\n".join(shown), bold=False, parent=self))
         layout.addLayout(texts, 1)
         self.buttons: dict[str, Button] = {}
+        self._links = QWidget(self)
+        FlowLayout(self._links)
+        self._beside, self._below = layout, texts
+        self._is_below = False
         for action in notice.actions:
             self._add_button(action)
         if notice.lines:
             self._add_button(NoticeAction(self.tr("Copy"), self._copy, stays=True))
+        self._links.setVisible(bool(self.buttons))
+        layout.addWidget(self._links, 0, Qt.AlignmentFlag.AlignTop)
         if notice.dismissible:
             close = Button("", ButtonLook.FLAT, "x", self)
             close.setAccessibleName(self.tr("Dismiss"))
@@ -87,12 +94,31 @@ class NoticeBar(QWidget):
 
     def _add_button(self, action: NoticeAction) -> None:
         button = Button(action.text, ButtonLook.LINK, "", self)
-        box = self.layout()
-        assert isinstance(box, QHBoxLayout)
-        box.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+        box = self._links.layout()
+        assert box is not None
+        box.addWidget(button)
         self.buttons[action.text] = button
         # Gone first: what the action does may show the next notice under the same name.
         button.clicked.connect(lambda: (action.stays or self.dismiss(), action.run()))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        self._place_links()
+
+    def _place_links(self) -> None:
+        """Beside the text, or below it where they would leave it less than half of the room."""
+        gap = 2 * GRID
+        needed = sum(button.sizeHint().width() + gap for button in self._links.findChildren(Button)) - gap
+        below = needed > self.width() * 0.45
+        self._links.setMinimumWidth(0 if below else needed)
+        if below is not self._is_below:
+            self._is_below = below
+            self._beside.removeWidget(self._links)
+            self._below.removeWidget(self._links)
+            if below:
+                self._below.addWidget(self._links)
+            else:
+                self._beside.insertWidget(1, self._links, 0, Qt.AlignmentFlag.AlignTop)
 
     @Slot()
     def dismiss(self) -> None:

@@ -111,6 +111,7 @@ class DifferenceDialog(QDialog):
             form = QTextCharFormat()
             form.setForeground(colors.color(names.get(line[:1], "text")))
             sign = "−" if line.startswith("-") else line[:1]
-            cursor.insertText(f"{chr(10) if number else ''}{sign} {harmless(line[1:])}", form)
+            shown = line if sign == "@" else f"{sign} {harmless(line[1:])}"
+            cursor.insertText(f"{chr(10) if number else ''}{shown}", form)
         cursor.endEditBlock()
         self.view.moveCursor(QTextCursor.MoveOperation.Start)

@@ -277,6 +277,8 @@ class AgentEditor(QWidget):
         self.form.setVisible(tab == EDIT)
         self.upright.setVisible(tab == EDIT or wide)
         self.preview.setVisible(tab == PREVIEW)
+        # Who turns to the page goes on in the text.
+        self.setFocusProxy({EDIT: self.prompt, PREVIEW: self.preview, WHOLE: self.whole}[tab])
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)

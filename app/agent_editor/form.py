@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QKeySequence, QPalette, QResizeEvent
-from PySide6.QtWidgets import QCompleter, QGridLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCompleter, QGridLayout, QLineEdit, QScrollArea, QVBoxLayout, QWidget
 
 from app import field_text
 from app.buttons import Button, ButtonLook
@@ -208,6 +208,10 @@ class AgentForm(QScrollArea):
             value = getattr(agent, key, extra.get(key)) if key in self._keys else None
             self.rows[key].show_value(value if value != "" else None)
             self.rows[key].refresh_note()
+            field = self.rows[key].control
+            if isinstance(field, QLineEdit) and not field.hasFocus():
+                # Of a long text the beginning.
+                field.setCursorPosition(0)
         self._show_rows()
         others = [key for key in extra if key not in OWN_KEYS or key in ("demo", "prompt")]
         others += ["prompt"] if agent.prompt else []

@@ -9,6 +9,8 @@ from PySide6.QtWidgets import QPlainTextDocumentLayout
 LONG_LINE = 20_000
 """Characters of a line that cannot be wrapped at words without seconds of waiting."""
 
+_MARGIN = 8
+
 
 class PlainDocument(QTextDocument):
     """For a QPlainTextEdit. Its text has plain line feeds."""
@@ -16,7 +18,8 @@ class PlainDocument(QTextDocument):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.setDocumentLayout(QPlainTextDocumentLayout(self))
-        self.setUndoRedoEnabled(True)
+        # Now, while there is nothing: later it would be a step of undo.
+        self.setDocumentMargin(_MARGIN)
         self._shown: tuple[int, str] | None = None
 
     def shown(self) -> str:

@@ -26,7 +26,7 @@ class PromptPreview(SealedBrowser):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName(self.tr("Preview of the prompt"))
-        self.document().setDocumentMargin(12)
+        self.document().setDocumentMargin(16)
         self.anchorClicked.connect(self._clicked)
         self._source: str | None = None
 

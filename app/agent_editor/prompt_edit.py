@@ -30,7 +30,8 @@ from app.theme import font, is_appearance_event, mono_font, theme
 
 _LIST = re.compile(r"(\s*)(?:([-*+])|(\d{1,9})([.)]))(\s+)(\[[ xX]\]\s+)?")
 _INDENT = 2
-_MARGIN = 12
+_LEFT = 8
+"""Pixels at the left of a text without numbers of lines."""
 
 
 class PromptEdit(QPlainTextEdit):
@@ -78,7 +79,6 @@ class PromptEdit(QPlainTextEdit):
         modes = QTextOption.WrapMode
         self.setWordWrapMode(modes.WrapAnywhere if long else modes.WrapAtWordBoundaryOrAnywhere)
         self.setDocument(document)
-        document.setDocumentMargin(_MARGIN)
         self._highlighter = AgentHighlighter(document, has_matter=self._whole)
         document.blockCountChanged.connect(self._fit_gutter)
         document.contentsChange.connect(self._look_for_long_lines)
@@ -287,9 +287,9 @@ class PromptEdit(QPlainTextEdit):
 
     @Slot()
     def _fit_gutter(self) -> None:
-        if self._gutter is not None:
-            self.setViewportMargins(self._gutter.needed_width(), 0, 0, 0)
-            self._place_gutter()
+        left = _LEFT if self._gutter is None else self._gutter.needed_width()
+        self.setViewportMargins(left, 0, 0, 0)
+        self._place_gutter()
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)
