@@ -249,6 +249,7 @@ def test_a_run_is_opened_in_the_live_view_and_one_comes_back(room: Room, shop: W
     assert side.isAncestorOf(QApplication.focusWidget())
     room.right.next_tab()
     assert view.tabs.pages.currentWidget() is not view.tabs.overview, "keys of tabs work here, too"
+    room.right.previous_tab()
     room.right.find_in_log()
     room.until(lambda: isinstance(QApplication.focusWidget(), QLineEdit))
     room.key(Qt.Key.Key_Escape)
