@@ -1,7 +1,7 @@
 """The state tab: what the agents share, at any point of the run, what changed there, and who wrote it.
 
-The parts: `point_bar` (which point), `state_find`, `state_tree` with `state_model` and `state_rows`,
-`state_raw`, `state_conflicts`, and `state_work` for what takes long.
+The parts: `point_bar` (which point), `state_find` and `state_finding`, `state_tree` with `state_model` and
+`state_rows`, `state_raw`, `state_conflicts`, and `state_work` for what takes long.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from app.run_view.conflict_words import change_text
 from app.run_view.point_bar import PointBar
 from app.run_view.state_conflicts import ConflictTable
 from app.run_view.state_find import StateFind
-from app.run_view.state_model import Disputes, StateModel, state_object
+from app.run_view.state_finding import StateFinding
+from app.run_view.state_model import Disputes, StateModel
 from app.run_view.state_raw import StateRaw
 from app.run_view.state_tree import StateTree
 from app.run_view.state_words import preview
@@ -38,12 +39,9 @@ from core.events import Event
 from core.progress import RecordedConflict
 from core.recorded_run import RecordedRun
 from core.state_history import StateHistory, StateLook
-from core.state_search import StateSearch
 from core.visible_text import visible
 
 _MARGIN = 12
-_LOOK_MS = 100
-"""Between two looks at how far a search has come."""
 _WAIT_MS = 300
 """After which it is said that something takes time."""
 _TREE, _RAW, _UNKNOWN = range(3)
@@ -64,8 +62,6 @@ class StateTab(QWidget):
         """The points have changed since they were shown."""
         self._look: StateLook | None = None
         """What is shown."""
-        self._search: StateSearch | None = None
-        self._match: int | None = None
         self._copying = ""
         """What is said when it is copied."""
         self._reads_conflict = False
@@ -88,8 +84,11 @@ class StateTab(QWidget):
         self.raw_button.setToolTip(self.tr("Show the state as JSON text, as agents get it"))
         self.copy_button = Button(self.tr("Copy as JSON"), ButtonLook.OUTLINED, "copy", self)
         self.unknown = self._make_note()
-        self._wait = self._make_timer(_WAIT_MS, self._say_wait, once=True)
-        self._poll = self._make_timer(_LOOK_MS, self._follow_search)
+        self._wait = QTimer(self)
+        self._wait.setInterval(_WAIT_MS)
+        self._wait.setSingleShot(True)
+        self._wait.timeout.connect(self._say_wait)
+        self.finding = StateFinding(self.finder, self.tree, self.raw, self.work)
         self._empty = self._make_note()
         self._empty.setText(self.tr("No state yet. It appears when the first agent has answered."))
         self._pages = QStackedWidget(self)
@@ -108,13 +107,6 @@ class StateTab(QWidget):
         note.setWordWrap(True)
         note.setContentsMargins(_MARGIN, _MARGIN, _MARGIN, _MARGIN)
         return note
-
-    def _make_timer(self, interval: int, slot: object, *, once: bool = False) -> QTimer:
-        timer = QTimer(self)
-        timer.setInterval(interval)
-        timer.setSingleShot(once)
-        timer.timeout.connect(slot)
-        return timer
 
     def _make_value(self) -> QPlainTextEdit:
         value = QPlainTextEdit(self)
@@ -163,10 +155,8 @@ class StateTab(QWidget):
         self.work.written.connect(self._show_raw)
         self.work.copied.connect(self._copied)
         self.work.not_copied.connect(self.message)
-        self.work.searched.connect(self._follow_search)
         self.points.chosen.connect(self._refresh)
-        self.finder.needle_changed.connect(self._find)
-        self.finder.step_requested.connect(self.find_next)
+        self.finding.going.connect(self._leave_conflict)
         self.finder.left.connect(self.focus_state)
         self.changes_button.toggled.connect(self._turn_changes)
         self.raw_button.toggled.connect(self._turn_view)
@@ -176,8 +166,8 @@ class StateTab(QWidget):
         self.tree.dispute_requested.connect(self._read_conflict)
         self.conflict_part.chosen.connect(self._read_conflict)
         for keys, slot in (
-            (QKeySequence("F3"), self._find_down),
-            (QKeySequence("Shift+F3"), self._find_up),
+            (QKeySequence("F3"), self.finding.find_down),
+            (QKeySequence("Shift+F3"), self.finding.find_up),
             (QKeySequence("Alt+Left"), self.points.step_back),
             (QKeySequence("Alt+Right"), self.points.step_on),
             (QKeySequence("Alt+End"), self.points.choose_latest),
@@ -192,10 +182,8 @@ class StateTab(QWidget):
         """Show another run, from its beginning. `past`: what is recorded of it already."""
         self.work.forget()
         self._wait.stop()
-        self._poll.stop()
         self._history = StateHistory(folder, past)
         self._look = None
-        self._search, self._match = None, None
         self._reads_conflict = False
         self._dirty = past is not None
         self.points.begin()
@@ -259,11 +247,9 @@ class StateTab(QWidget):
         self.changes_button.setEnabled((count > 0 or only) and not self.raw_button.isChecked())
         self._views.setCurrentIndex(_RAW if self.raw_button.isChecked() else _TREE)
         self._rebuild()
-        if not same:
-            if self.raw_button.isChecked():
-                self.work.write(look.state)
-            if self.finder.needle and not self.raw_button.isChecked():
-                self._begin_search()
+        if not same and self.raw_button.isChecked():
+            self.work.write(look.state)
+        self._look_through()
 
     def _changes_words(self, look: StateLook) -> str:
         if look.point.is_start:
@@ -284,6 +270,7 @@ class StateTab(QWidget):
         self.model.show_state(None)
         self.value.clear()
         self._show_pane(False)
+        self._look_through()
 
     @Slot()
     def _rebuild(self) -> None:
@@ -300,7 +287,16 @@ class StateTab(QWidget):
     def _turn_changes(self) -> None:
         """Between all of the state and what changed of it."""
         self._rebuild()
-        self._find(self.finder.needle)
+        self._look_through(go=True)
+
+    def _look_through(self, *, go: bool = False) -> None:
+        """Find in what is shown."""
+        self.finding.show(
+            self._look,
+            in_text=self.raw_button.isChecked(),
+            only_changes=self.changes_button.isChecked(),
+            go=go,
+        )
 
     def _disputes(self) -> Disputes:
         """The conflicts up to the point that is shown."""
@@ -320,6 +316,10 @@ class StateTab(QWidget):
     def _value_chosen(self, index: QModelIndex) -> None:
         self._reads_conflict = False
         self._show_value(index)
+
+    @Slot()
+    def _leave_conflict(self) -> None:
+        self._reads_conflict = False
 
     def _show_value(self, index: QModelIndex) -> None:
         self._show_pane(index.isValid())
@@ -366,87 +366,13 @@ class StateTab(QWidget):
         self._views.setCurrentIndex(_RAW if raw else _TREE)
         if raw:
             self.work.write(self._look.state)
-        self._find(self.finder.needle)
+        self._look_through(go=True)
 
     @Slot(object)
     def _show_raw(self, raw: RawJson) -> None:
         if self._look is not None and raw.state is self._look.state:
             self.raw.show_json(raw)
-            if self.finder.needle and self.raw_button.isChecked():
-                self._find_in_text(0)
-
-    # --- finding ---------------------------------------------------------------------------------------
-
-    @Slot(str)
-    def _find(self, needle: str) -> None:
-        self._search, self._match = None, None
-        self._poll.stop()
-        self.work.stop_search()
-        self.tree.mark(needle)
-        if not needle or self._look is None:
-            self.finder.show_count(None, 0, searching=False)
-        elif self.raw_button.isChecked():
-            self._find_in_text(0)
-        else:
-            self._begin_search()
-
-    def _begin_search(self) -> None:
-        assert self._look is not None  # what is not shown cannot be searched
-        within = self._look.changes.root if self.changes_button.isChecked() else None
-        self._search = StateSearch(state_object(self._look.state), self.finder.needle, within)
-        self._match = None
-        self.work.search(self._search)
-        self._poll.start()
-
-    @Slot()
-    def _follow_search(self) -> None:
-        """Say how far the search has come; go to the first match when it is there."""
-        search = self._search
-        if search is None:
-            self._poll.stop()
-            return
-        if search.done:
-            self._poll.stop()
-        if self._match is None and search.count and not self._reads_conflict:
-            self._go_to_match(0)
-        self._show_count()
-
-    def _show_count(self) -> None:
-        search = self._search
-        if search is not None:
-            self.finder.show_count(self._match, search.count, searching=not search.done, more=search.more)
-
-    def _go_to_match(self, number: int) -> None:
-        assert self._search is not None  # a match is one of a search
-        self._match = number
-        self.tree.go_to(self._search.path(number))
-
-    @Slot(int)
-    def find_next(self, step: int) -> None:
-        """Go to the next match (1) or the previous (-1), round the end."""
-        if self.raw_button.isChecked():
-            self._find_in_text(step)
-            return
-        search = self._search
-        if search is None or not search.count:
-            self.finder.open()
-            return
-        self._reads_conflict = False
-        here = self._match if self._match is not None else -min(step, 0) - 1
-        self._go_to_match((here + step) % search.count)
-        self._show_count()
-
-    def _find_in_text(self, step: int) -> None:
-        ordinal, count = self.raw.find_text(self.finder.needle, step)
-        self.finder.show_count(ordinal, count, searching=False)
-
-    @Slot()
-    def _find_down(self) -> None:
-        self.find_next(1)
-
-    @Slot()
-    def _find_up(self) -> None:
-        self.find_next(-1)
+            self.finding.text_shown()
 
     # --- copying ---------------------------------------------------------------------------------------
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QPoint, Qt, QUrl, Signal, Slot
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import QPoint, Qt, Signal, Slot
 from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
 
 from app.run_view.agent_orders import AgentOrders
@@ -20,6 +19,7 @@ from app.run_view.log_host import LogHost
 from app.run_view.log_view import LogView
 from app.run_view.pages import Pages
 from app.run_view.state_tab import StateTab
+from app.run_view.tab_menus import OUTPUT_NAME, TabMenus, open_path
 from app.run_view.tab_row import TabRow
 from app.run_view.turn_bar import Part, TurnBar
 from app.run_view.turn_list import TurnList
@@ -47,7 +47,10 @@ class RunTabs(QWidget):
 
     def __init__(self, orders: AgentOrders, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._orders = orders
+        self._menus = TabMenus(orders, self)
+        self._menus.copy_requested.connect(self._copy_output)
+        self._menus.close_requested.connect(self.close_turn)
+        self._menus.close_succeeded_requested.connect(self.close_succeeded)
         self._progress = RunProgress()
         self._recorded = False
         self._now = 0.0
@@ -316,28 +319,15 @@ class RunTabs(QWidget):
         return self._menu_of(self._turns.ids[index])
 
     def _menu_of(self, turn: str) -> QMenu:
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        progress = self._progress.turns[turn]
-        folder = self._turn_folder(turn)
-        menu.addAction(
-            icon("file-text", "quiet"), self.tr("Open raw file"), lambda: _open(folder / "stdout.log")
+        return self._menus.of_turn(
+            self._progress.turns[turn],
+            self._turn_folder(turn),
+            live=self._progress.running and not self._recorded,
+            any_succeeded=self._turns.any_succeeded,
         )
-        menu.addAction(icon("folder-open", "quiet"), self.tr("Open folder"), lambda: _open(folder))
-        menu.addAction(icon("copy", "quiet"), self.tr("Copy all"), lambda: self._copy_output(turn))
-        menu.addSeparator()
-        if self._progress.running and not self._recorded:
-            self._orders.add_to(menu, turn)
-            menu.addSeparator()
-        close = menu.addAction(icon("x", "quiet"), self.tr("Close"), lambda: self.close_turn(turn))
-        close.setEnabled(progress.is_over)
-        others = menu.addAction(self.tr("Close all that succeeded"), self.close_succeeded)
-        others.setEnabled(self._turns.any_succeeded)
-        return menu
 
     @Slot(str, QPoint)
     def _show_menu(self, turn: str, where: QPoint) -> None:
-        # Not exec: a nested loop would hold up every coroutine of a run.
         self._menu_of(turn).popup(where)
 
     @Slot(QPoint)
@@ -353,6 +343,7 @@ class RunTabs(QWidget):
             menu.addAction(icon("file-text", "quiet"), self.tr("Open log file"), self._open_overview_file)
         menu.popup(self.fixed.mapToGlobal(where))
 
+    @Slot(str)
     def close_turn(self, turn: str) -> bool:
         """Close a finished turn's tab; False where it is not finished. "All turns" opens it again."""
         return self._turns.close(turn)
@@ -374,6 +365,7 @@ class RunTabs(QWidget):
         """Close the tabs of all turns that succeeded."""
         self._turns.close_succeeded()
 
+    @Slot(str)
     def _copy_output(self, turn: str) -> None:
         self._parts.pop(turn, None)
         self._choose(turn)
@@ -389,12 +381,12 @@ class RunTabs(QWidget):
         if self.current_turn is not None:
             file = self._views.file(self._page, self.part)
             if self.part is Part.OUTPUT or file is None:
-                file = self._turn_folder(self._page) / "stdout.log"
-            _open(file)
+                file = self._turn_folder(self._page) / OUTPUT_NAME
+            open_path(file)
 
     @Slot()
     def _open_overview_file(self) -> None:
-        _open(Path(self._progress.folder) / "overview.log")
+        open_path(Path(self._progress.folder) / "overview.log")
 
     @Slot(str)
     def _open_label(self, label: str) -> None:
@@ -422,7 +414,3 @@ class RunTabs(QWidget):
     def turn_list(self) -> TurnList | None:
         """The list of all turns; None until it was opened."""
         return self._list
-
-
-def _open(path: Path) -> None:
-    QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))
