@@ -9,7 +9,15 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QAbstractItemModel, QMimeData, QModelIndex, QPoint, Qt
 from PySide6.QtGui import QAccessible, QContextMenuEvent
-from PySide6.QtWidgets import QApplication, QLineEdit
+from PySide6.QtWidgets import (
+    QApplication,
+    QLineEdit,
+    QProxyStyle,
+    QStyle,
+    QStyleHintReturn,
+    QStyleOption,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from app.builder import mime, words
@@ -200,6 +208,35 @@ def test_a_gap_closes_when_the_drag_is_aimed_at_an_agent(builder: Builder) -> No
     builder.settle()
     assert builder.open_gap().isEmpty()
     assert builder.view.tree.gap.landing_words == "in parallel with linter"
+
+
+class _Still(QProxyStyle):
+    """A system that asks for no motion."""
+
+    def styleHint(  # noqa: N802
+        self,
+        hint: QStyle.StyleHint,
+        option: QStyleOption | None = None,
+        widget: QWidget | None = None,
+        returned: QStyleHintReturn | None = None,
+    ) -> int:
+        if hint is QStyle.StyleHint.SH_Widget_Animation_Duration:
+            return 0
+        return super().styleHint(hint, option, widget, returned)
+
+
+def test_a_gap_opens_at_once_where_the_system_asks_for_no_motion(builder: Builder) -> None:
+    still = _Still("Fusion")
+    builder.view.tree.setStyle(still)
+    gap = builder.view.tree.gap
+    gap.dwell.setInterval(0)
+    shares: set[float] = set()
+    gap.dwell.timeout.connect(lambda: shares.update(builder.view.tree.anatomy.gaps.values()))
+    builder.hover(builder.at(builder.agent("linter"), 0.05), mime.agents_payload(["amala"]))
+    builder.qtbot.waitUntil(lambda: bool(shares))
+    assert shares == {1.0}
+    builder.leave()
+    builder.view.tree.setStyle(None)
 
 
 def test_a_drag_at_an_edge_scrolls_and_says_what_is_now_under_it(builder: Builder) -> None:
