@@ -46,6 +46,9 @@ class AgentEditing(QObject):
         self._before = Side.SETTINGS
         self._right.provide(Side.AGENT, self._build)
         self._right.side_changed.connect(self._side_changed)
+        window.pool.file_open_requested.connect(self.edit)
+        window.pool.duplicate_requested.connect(self._agents.duplicate_agent)
+        window.pool.delete_requested.connect(self._agents.delete_agent)
         self._agents.edit_requested.connect(self.edit)
         self._agents.deleted.connect(self._deleted)
         self._agents.library_read.connect(self._library_read)

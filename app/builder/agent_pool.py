@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from PySide6.QtCore import (
     QEvent,
     QModelIndex,
@@ -180,11 +182,15 @@ class AgentPool(QWidget):
     """Shows an agent library.
 
     Signals: `add_requested(list, str)`: these agents by name to this phase (empty: where the selection is);
-    `agent_open_requested(str)`; `new_agent_requested()`; `folder_open_requested()`.
+    `agent_open_requested(str)`; `file_open_requested(Path)`: one that cannot be used as an agent;
+    `duplicate_requested(str)`; `delete_requested(str)`; `new_agent_requested()`; `folder_open_requested()`.
     """
 
     add_requested = Signal(object, str)
     agent_open_requested = Signal(str)
+    file_open_requested = Signal(object)
+    duplicate_requested = Signal(str)
+    delete_requested = Signal(str)
     new_agent_requested = Signal()
     folder_open_requested = Signal()
 
@@ -343,6 +349,19 @@ class AgentPool(QWidget):
     def _add_activated(self, index: QModelIndex) -> None:
         if agent_at(index) is not None:
             self.add_requested.emit(self.selected_agents(), "")
+        elif self._broken_file() is not None:
+            self._open([], self._broken_file())
+
+    def _broken_file(self) -> Path | None:
+        """The file of the row that has the cursor, where it cannot be used as an agent."""
+        problem = self.tree.currentIndex().data(PROBLEM_ROLE)
+        return problem.file if isinstance(problem, Problem) else None
+
+    def _open(self, names: list[str], broken: Path | None) -> None:
+        if names:
+            self.agent_open_requested.emit(names[0])
+        elif broken is not None:
+            self.file_open_requested.emit(broken)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:  # noqa: N802
         names = self.selected_agents()
@@ -354,11 +373,19 @@ class AgentPool(QWidget):
             action.setEnabled(bool(names))
             action.setData(phase)
         menu.addSeparator()
-        edit = menu.addAction(icon("external-link", "quiet"), self.tr("Edit agent…"))
-        edit.setEnabled(len(names) == 1)
+        broken = self._broken_file() if not names else None
+        edit = menu.addAction(icon("square-pen", "quiet"), self.tr("Edit agent…"))
+        edit.setEnabled(len(names) == 1 or broken is not None)
+        duplicate = menu.addAction(icon("copy", "quiet"), self.tr("Duplicate agent…"))
+        duplicate.setEnabled(len(names) == 1)
+        delete = menu.addAction(icon("trash-2", "quiet"), self.tr("Delete agent…"))
+        delete.setEnabled(len(names) == 1)
+        menu.addSeparator()
         new = menu.addAction(icon("file-plus", "quiet"), self.tr("New agent…"))
         folder = menu.addAction(icon("folder-open", "quiet"), self.tr("Open the agents folder"))
-        edit.triggered.connect(lambda: self.agent_open_requested.emit(names[0]))
+        edit.triggered.connect(lambda: self._open(names, broken))
+        duplicate.triggered.connect(lambda: self.duplicate_requested.emit(names[0]))
+        delete.triggered.connect(lambda: self.delete_requested.emit(names[0]))
         new.triggered.connect(self.new_agent_requested)
         folder.triggered.connect(self.folder_open_requested)
         menu.triggered.connect(
