@@ -177,7 +177,7 @@ class Deleting(QObject):
             lines.append(self.tr("Their logs and states cannot be brought back."))
         else:
             lines.append(
-                self.tr("What agents printed and answered goes with it. The files they worked on stay.")
+                self.tr("What agents printed and answered goes, too. The files they worked on stay.")
             )
         if self._staying:
             lines.append(

@@ -118,6 +118,8 @@ class ResumeForm(QWidget):
         row = TextRow(label, self, parse, write, steps=steps)
         row.placeholder(lambda: self._placeholder(limit))
         row.field.returnPressed.connect(self.resume)
+        # What is typed here is no edit of the workflow, whose undo the row would leave it to.
+        row.field.removeEventFilter(row)
         self._add(limit, row)
 
     def _add(self, limit: Limit, row: Row) -> None:
@@ -205,12 +207,12 @@ class ResumeForm(QWidget):
         offered.sort(key=lambda limit: limit is not by)
         shown = offered if entry is not None and entry.resumable else []
         for limit, row in self.rows.items():
-            for widget in (row.label, row.control, row.note):
-                widget.setVisible(limit in shown)
             if not keep:
                 row.show_error("")
                 row.show_value(self._wishes.value(limit))
             row.refresh_note()
+            for widget in (row.label, row.control, row.note):
+                widget.setVisible(limit in shown)
             row.label.setFont(font(bold=limit is by))
         if shown != self._shown:
             self._shown = shown

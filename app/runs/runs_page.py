@@ -95,7 +95,7 @@ class RunsPage(QWidget):
         self.empty = QuietLabel("", self)
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.empty.setWordWrap(True)
-        self.empty.setMargin(24)
+        self.empty.setMargin(40)
         self.detail = RunDetail(self.actions_of_runs, self)
         self.detail.form.resume_requested.connect(self.resume_requested)
         self.sort_button = Button("", ButtonLook.FLAT, "arrow-up-down", self)
@@ -311,6 +311,7 @@ class RunsPage(QWidget):
         """The list, or why there is none."""
         self.chips.show_counts(self.runs.counts())
         self.chips.setVisible(bool(self.runs.known))
+        self.detail.setVisible(bool(self.runs.known))
         self._show_count()
         if self.runs.rowCount():
             waited = self._pages.currentWidget() is self.empty and self.field.hasFocus()

@@ -234,6 +234,30 @@ def test_an_emptied_field_means_as_it_was(form: ResumeForm) -> None:
     assert form.resume_button.isEnabled()
 
 
+def test_undo_in_a_field_takes_back_what_was_typed_there(form: ResumeForm) -> None:
+    form.show_run(entry())
+    field = form.rows[Limit.MAX_LOOPS].control
+    field.setFocus()
+    QTest.keyClicks(field, "7")
+    assert form.wishes.limits.max_loops == 107
+    QTest.keyClick(field, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert form.wishes.limits.max_loops == 10
+
+
+def test_only_what_is_offered_is_to_be_seen(form: ResumeForm) -> None:
+    form.set_compact(True)
+    form.show_run(entry(reason="budget_exceeded:max_cost_usd"))
+    seen = {
+        limit
+        for limit, row in form.rows.items()
+        for widget in (row.label, row.control, row.note)
+        if widget.isVisible()
+    }
+    assert seen == {Limit.MAX_COST}
+    form.set_compact(False)
+    assert len(form.shown_fields()) == 7
+
+
 def test_a_cap_can_be_taken_away(form: ResumeForm) -> None:
     run = entry(reason="budget_exceeded:max_cost_usd", spent=Spent(Usage(cost_usd=5.02)))
     form.show_run(run)
