@@ -27,14 +27,18 @@ also where nothing was typed yet."""
 
 
 class FieldCompletion(QObject):
-    """Offers suggestions while a field is typed into, and at Ctrl+Space. Return and Tab take one.
+    """Offers suggestions while a field is typed into, and at Ctrl+Space.
 
-    A suggestion that is taken counts as typed: the field emits `textEdited`.
+    Return takes the chosen one; Tab, too, and where none is chosen the first.
+
+    A suggestion that is taken counts as typed: the field emits `textEdited`. `free`: what is typed may be
+    something new, so none is chosen until an arrow chooses it, and Return is the field's.
     """
 
-    def __init__(self, field: QLineEdit, suggest: Suggest) -> None:
+    def __init__(self, field: QLineEdit, suggest: Suggest, *, free: bool = False) -> None:
         super().__init__(field)
         self._field = field
+        self._free = free
         self._suggest = suggest
         self._now = Suggestions(0, 0, ())
         self._taking = False
@@ -68,7 +72,7 @@ class FieldCompletion(QObject):
         self._model.setStringList(list(self._now.texts))
         self.popup.setFont(self._field.font())
         self._completer.complete()
-        self.popup.setCurrentIndex(self._model.index(0))
+        self.popup.setCurrentIndex(QModelIndex() if self._free else self._model.index(0))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
         if event.type() != QEvent.Type.KeyPress or not isinstance(event, QKeyEvent):
@@ -80,6 +84,8 @@ class FieldCompletion(QObject):
                 return True
             return False
         index = self.popup.currentIndex()
+        if key == Qt.Key.Key_Tab and not index.isValid():
+            index = self._model.index(0)
         if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab) and index.isValid():
             self._take(index)
             return True

@@ -33,7 +33,7 @@ class AgentPage(FormPage):
         model.placeholder(self._inherited_model).explain(
             lambda: self._from_where("model", "opencode_defaults.model")
         )
-        self.models = FieldCompletion(model.field, self._suggest_model)
+        self.models = FieldCompletion(model.field, self._suggest_model, free=True)
         self._row(model, "model")
         timeout = TextRow(
             self.tr("Time limit"), self.body, field_text.parse_duration, field_text.write_duration

@@ -59,7 +59,7 @@ class MergeRules(QWidget):
         self.path_field.setAccessibleDescription(self.tr("Ctrl+Space shows the paths that are known."))
         self.path_field.setMinimumHeight(FIELD_HEIGHT)
         self.path_field.setMaximumWidth(360)
-        self.completion = FieldCompletion(self.path_field, self._suggest)
+        self.completion = FieldCompletion(self.path_field, self._suggest, free=True)
         self.add_button = Button(self.tr("Add a rule"), ButtonLook.OUTLINED, "plus", self)
         self.add_button.setEnabled(False)
         adding = QHBoxLayout()

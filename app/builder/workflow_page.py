@@ -256,7 +256,7 @@ class WorkflowPage(FormPage):
         self.section(self.tr("opencode"))
         hint = self.tr("as opencode is set up")
         model = self._text(self.tr("Model"), "opencode_defaults.model", hint=hint)
-        self.models = FieldCompletion(model.field, self._suggest_model)
+        self.models = FieldCompletion(model.field, self._suggest_model, free=True)
         self._text(self.tr("Agent"), "opencode_defaults.agent", hint=hint)
         self._text(self.tr("Variant"), "opencode_defaults.variant", hint=hint)
         self._choice(

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.builder.folder_row import FolderRow
 from app.builder.form_page import FormPage
-from app.builder.settings_panel import SELECTION, SettingsPanel
+from app.builder.settings_panel import LAST_RUN, SELECTION, SettingsPanel
 from app.completion import FieldCompletion
 from app.document import NewStep, WorkflowDocument
 from app.form_rows import CheckRow, ChoiceRow
@@ -130,10 +130,22 @@ def test_paths_of_merge_rules_are_completed_but_for_those_that_have_one(
         "payload.review.summary",
         "payload.round",
     ]
+    qtbot.keyClick(rules.completion.popup, Qt.Key.Key_Down)
     qtbot.keyClick(rules.completion.popup, Qt.Key.Key_Return)
     assert rules.path_field.text() == "payload.findings"
     qtbot.keyClick(rules.path_field, Qt.Key.Key_Return)
     assert telling.settings.merge["payload.findings"] is MergeRule.APPEND
+
+
+def test_a_new_path_that_begins_as_a_known_one_is_not_replaced(
+    panel: SettingsPanel, telling: WorkflowDocument, qtbot: QtBot
+) -> None:
+    rules = panel.workflow_page.merge_rules
+    qtbot.keyClicks(rules.path_field, "payload.find")
+    assert suggested(rules.completion) == ["payload.findings"]
+    qtbot.keyClick(rules.completion.popup, Qt.Key.Key_Return)
+    assert telling.settings.merge == {"payload.find": MergeRule.APPEND}
+    assert not rules.completion.popup.isVisible()
 
 
 def test_models_are_completed(panel: SettingsPanel, telling: WorkflowDocument, qtbot: QtBot) -> None:
@@ -141,7 +153,7 @@ def test_models_are_completed(panel: SettingsPanel, telling: WorkflowDocument, q
     model = text_row(panel.agent_page, "Model")
     qtbot.keyClicks(model.field, "lar")
     assert suggested(panel.agent_page.models) == ["acme/large"]
-    qtbot.keyClick(panel.agent_page.models.popup, Qt.Key.Key_Return)
+    qtbot.keyClick(panel.agent_page.models.popup, Qt.Key.Key_Tab)
     assert telling.outline.loop[0].agents[1].entry.model == "acme/large"
 
 
@@ -272,6 +284,17 @@ def test_undo_turns_to_the_group_and_the_field_that_changed(
     assert timeout.field.text() == ""
 
 
+def test_a_tab_leads_to_the_last_run_once_there_is_one(
+    panel: SettingsPanel, document: WorkflowDocument, qtbot: QtBot
+) -> None:
+    assert not panel.tabs.isTabVisible(LAST_RUN)
+    panel.offer_last_run()
+    panel.show_selection([document.outline.loop[0].id])
+    with qtbot.waitSignal(panel.last_run_requested):
+        qtbot.mouseClick(panel.tabs, Qt.MouseButton.LeftButton, pos=panel.tabs.tabRect(LAST_RUN).center())
+    assert panel.tabs.currentIndex() == SELECTION, "back in the settings they are as they were"
+
+
 # --- words and places ----------------------------------------------------------------------------------
 
 
@@ -338,7 +361,7 @@ class _Longer(QTranslator):
         return False
 
 
-@pytest.mark.parametrize("width", [360, 428, 684, 1800])
+@pytest.mark.parametrize("width", [400, 428, 684, 1800])
 def test_nothing_is_cut_off_in_any_width_when_texts_are_longer(
     qapp: QApplication, qtbot: QtBot, document: WorkflowDocument, width: int
 ) -> None:
