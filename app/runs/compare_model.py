@@ -22,7 +22,8 @@ Index = QModelIndex | QPersistentModelIndex
 NO_INDEX = QModelIndex()
 ROW_ROLE = Qt.ItemDataRole.UserRole + 1
 """The `CompareRow`."""
-_TIP = 600
+_TIP, _CELL = 600, 300
+"""Characters that a tool tip and a cell have room for."""
 NAME, FIRST, SECOND, CHANGE = range(4)
 
 
@@ -67,13 +68,14 @@ class CompareModel(QAbstractTableModel):
         texts = (row.name, row.first, row.second, row.change)
         match role:
             case Qt.ItemDataRole.DisplayRole:
-                return harmless(texts[index.column()]).replace("\n", " ")
+                return harmless(texts[index.column()][:_CELL]).replace("\n", " ")
             case Qt.ItemDataRole.ToolTipRole:
                 return plain_tool_tip(harmless(texts[index.column()][:_TIP]))
             case Qt.ItemDataRole.AccessibleTextRole if index.column() == NAME:
                 change = f", {row.change}" if row.change else ""
                 name = f"{row.of}, {row.name}" if row.of else row.name
-                return harmless(tr("{0}: A {1}, B {2}").format(name, row.first, row.second) + change)
+                sides = (row.first[:_CELL], row.second[:_CELL])
+                return harmless(tr("{0}: A {1}, B {2}").format(name, *sides) + change)
             case _ if role == ROW_ROLE:
                 return row
         return None

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent, QPalette, QResizeEvent
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QPalette, QResizeEvent
+from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app import field_text
 from app.buttons import Button, ButtonLook
@@ -128,8 +128,13 @@ class ResumeForm(QWidget):
             label.setTextFormat(Qt.TextFormat.PlainText)
         row.label.setMinimumHeight(FIELD_HEIGHT)
         row.label.setWordWrap(True)
-        row.label.setFixedWidth(LABEL_WIDTH)
-        row.control.setFixedWidth(FIELD_WIDTH)
+        words = (QFontMetrics(font(bold=True)).horizontalAdvance(word) for word in row.label.text().split())
+        row.label.setFixedWidth(max(LABEL_WIDTH, *words))
+        if isinstance(row, ChoiceRow):
+            row.box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+            row.control.setMinimumWidth(FIELD_WIDTH)
+        else:
+            row.control.setFixedWidth(FIELD_WIDTH)
         row.edited.connect(lambda value: self._wish(limit, value))
         # An error that the field itself shows keeps the button off too.
         if isinstance(row, TextRow):

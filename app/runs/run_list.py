@@ -251,7 +251,7 @@ class RunList(QAbstractTableModel):
         column = Column(index.column())
         match role:
             case Qt.ItemDataRole.DisplayRole:
-                return harmless(cell(column, entry, self._now))
+                return harmless(cell(column, entry, self._now)[:_TIP])
             case Qt.ItemDataRole.TextAlignmentRole:
                 return _alignment(column)
             case Qt.ItemDataRole.AccessibleTextRole:
