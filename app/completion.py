@@ -9,6 +9,8 @@ from PySide6.QtCore import QEvent, QModelIndex, QObject, QStringListModel, Qt, S
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QCompleter, QLineEdit, QListView
 
+from app.scroll_bar import use_thin_scroll_bars
+
 MOST_SHOWN = 12
 
 
@@ -48,6 +50,7 @@ class FieldCompletion(QObject):
         self._completer.setMaxVisibleItems(MOST_SHOWN)
         self._completer.setWidget(field)
         self.popup = QListView()
+        use_thin_scroll_bars(self.popup)
         self._completer.setPopup(self.popup)
         self.popup.setFont(field.font())
         self.popup.setAccessibleName(self.tr("Suggestions"))

@@ -67,10 +67,16 @@ class CalmComboBox(QComboBox):
         chosen = [at for at in range(self.count()) if _can_be_chosen(model.index(at, 0))]
         texts = [self.placeholderText(), *(self.itemText(at) for at in chosen)]
         widest = max(metrics.horizontalAdvance(text) for text in texts)
-        return QSize(_PADDING + widest + _MARK_ROOM, max(FIELD_HEIGHT, metrics.height() + 10))
+        # Two pixels more: the advance is rounded, and a text that is cut by half a pixel loses three letters.
+        return QSize(_PADDING + widest + 2 + _MARK_ROOM, max(FIELD_HEIGHT, metrics.height() + 10))
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802
         return QSize(80, self.sizeHint().height())
+
+    def fitting(self, text: str) -> str:
+        """A text as the box shows it in its present width."""
+        room = self.width() - _PADDING - _MARK_ROOM
+        return QFontMetrics(self.font()).elidedText(text, Qt.TextElideMode.ElideRight, room)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
@@ -84,7 +90,7 @@ class CalmComboBox(QComboBox):
         chosen = self.currentIndex() >= 0
         text = self.currentText() if chosen else self.placeholderText()
         room = self.rect().adjusted(_PADDING, 0, -_MARK_ROOM, 0)
-        elided = QFontMetrics(self.font()).elidedText(text, Qt.TextElideMode.ElideRight, room.width())
+        elided = self.fitting(text)
         quiet = colors.color("quiet" if self.isEnabled() else "disabled")
         painter.setFont(self.font())
         painter.setPen(colors.color("text") if chosen and self.isEnabled() else quiet)
