@@ -7,8 +7,6 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import orjson
-
 from core.agent import AgentLibrary
 from core.config import AgentEntry, AgentGroup, FanOutGroup, FanOutTask, Group, Workflow, WorkflowFile
 from core.findings import Finding, FindingList, did_you_mean, nearest, to_problems
@@ -19,17 +17,13 @@ from core.merge import merge_rule_problem, payload_path_problem
 from core.parallel_checks import parallel_findings
 from core.problems import Problem, Severity, UserFileError
 from core.run_folders import library_of, workdir_of
+from core.setting_checks import setting_findings
 from core.state import PHASES, MergeRule, Phase
 from core.workflow_layout import PHASE_KEYS, RawPhase, file_path
 from core.workflow_reading import inspect_workflow
 
 if TYPE_CHECKING:
     from core.known_payload import KnownPayload
-
-_MANY_RETRIES = 20
-_USUAL_RETRIES, _USUAL_PROMPT = 3, 100_000
-_SMALL_PROMPT = 4_000
-"""Bytes; what agents are told about the workflow alone comes near this."""
 
 
 def check_workflow(
@@ -126,9 +120,8 @@ class _Check:
         self._backend(
             workflow.backend, ("backend",), ChangeSetting("backend", near) if near is not None else None
         )
-        self._folders(workdir)
-        self._numbers()
-        self._texts()
+        for finding in setting_findings(self._file, self._library, workdir):
+            self._found.add(finding)
 
     def _condition(self) -> None:
         # Here, because compiling conditions is not needed to read files.
@@ -142,78 +135,6 @@ class _Check:
                 # Escapes make the text in the file longer than the condition.
                 shift = 0
             self._error(("end_state_condition",), error.message, error.suggestion, shift=shift)
-
-    def _folders(self, workdir: Path | None) -> None:
-        workflow = self._workflow
-        folder = workdir or (workdir_of(self._file) if workflow.workdir else None)
-        if folder is not None and not folder.is_dir():
-            self._error(
-                ("workdir",),
-                f"The working folder {folder} " + ("is a file." if folder.exists() else "does not exist."),
-                "Name a folder." if folder.exists() else "Create it, or name another one.",
-                fix=ChangeSetting("workdir", None) if workdir is None else None,
-            )
-        agents = self._library.folders[0] if self._library.folders else None
-        if workflow.agents_dir and agents is not None and not agents.is_dir():
-            self._error(
-                ("agents_dir",),
-                f"The agents folder {agents} does not exist.",
-                "Create it, or name another one.",
-                fix=ChangeSetting("agents_dir", None),
-            )
-
-    def _numbers(self) -> None:
-        workflow, budget = self._workflow, self._workflow.budget
-        if workflow.retries > _MANY_RETRIES:
-            self._warn(
-                ("retries",),
-                f"{workflow.retries} retries may wait for hours: every wait is longer than the one before.",
-                f"{_USUAL_RETRIES} is usual.",
-                fix=ChangeSetting("retries", _USUAL_RETRIES),
-            )
-        for key in ("max_cost_usd", "max_cost_usd_per_group", "max_tokens"):
-            if getattr(budget, key) == 0:
-                self._error(
-                    ("budget", key),
-                    f"With {key} 0 the run ends before its first agent.",
-                    "Remove it for no limit.",
-                    fix=ChangeSetting(f"budget.{key}", None),
-                )
-        total, per_group = budget.max_cost_usd, budget.max_cost_usd_per_group
-        if total is not None and per_group is not None and per_group > total:
-            self._warn(
-                ("budget", "max_cost_usd_per_group"),
-                "A group may cost more than the whole run, so its own limit is never reached.",
-                fix=ChangeSetting("budget.max_cost_usd_per_group", None),
-            )
-        if workflow.max_prompt_bytes is not None and workflow.max_prompt_bytes < _SMALL_PROMPT:
-            self._warn(
-                ("max_prompt_bytes",),
-                f"Hardly any prompt fits into {workflow.max_prompt_bytes} bytes.",
-                f"{_USUAL_PROMPT} is a usual limit.",
-                fix=ChangeSetting("max_prompt_bytes", _USUAL_PROMPT),
-            )
-        try:
-            orjson.dumps(workflow.initial_payload)
-        except orjson.JSONEncodeError as error:
-            self._error(("initial_payload",), f"The payload cannot be given to agents: {error}.")
-
-    def _texts(self) -> None:
-        """No command, argument or path can have a NUL: starting it would fail."""
-        workflow, defaults = self._workflow, self._workflow.opencode_defaults
-        texts: dict[JsonPath, str | None] = {
-            ("init_script",): workflow.init_script,
-            ("log_dir",): workflow.log_dir,
-            ("opencode_defaults", "model"): defaults.model,
-            ("opencode_defaults", "agent"): defaults.agent,
-            ("opencode_defaults", "variant"): defaults.variant,
-            ("opencode_defaults", "extra_args"): "".join(defaults.extra_args),
-        }
-        for path, text in texts.items():
-            if "\0" in (text or ""):
-                self._error(
-                    path, f"{path[-1]} has a NUL character, which no command or path can have.", "Remove it."
-                )
 
     # --- groups ----------------------------------------------------------------------------------------
 

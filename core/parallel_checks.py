@@ -81,7 +81,8 @@ class _Group:
         ]
         if len(completing) > 1:
             yield self._warn(
-                f"{_list(completing)} may all say that the work is complete; the last one listed decides.",
+                f"{_list(completing)} may {'both' if len(completing) == 2 else 'all'} say that the work is "
+                "complete; the last one listed decides.",
                 'Add "merge": {"is_complete": "all"} to ask all of them.',
                 self._rule("is_complete", MergeRule.ALL),
             )

@@ -99,7 +99,7 @@ def go(window: MainWindow, row: int, key: Qt.Key = Qt.Key.Key_Return) -> None:
 
 def test_it_is_hidden_while_nothing_is_wrong_and_live_while_editing(window: MainWindow) -> None:
     document = window.document
-    assert "vera and judge may all say" in sentences(window)[0]
+    assert "vera and judge may both say" in sentences(window)[0]
     group = document.outline.loop[1].id
     document.update_group(group, "merge", merge={"is_complete": MergeRule.ALL})
     assert not panel(window).isVisible()
@@ -159,7 +159,7 @@ def test_what_a_file_says_is_shown_as_text(window: MainWindow) -> None:
 
 def test_a_click_on_the_link_makes_one_named_edit_that_can_be_undone(window: MainWindow) -> None:
     document = window.document
-    row = row_of(window, "may all say")
+    row = row_of(window, "may both say")
     QTest.mouseClick(panel(window).list.viewport(), Qt.MouseButton.LeftButton, pos=link_point(window, row))
     settings = document.outline.loop[1].settings
     assert settings.merge == {"is_complete": MergeRule.ALL}
@@ -185,7 +185,7 @@ def test_the_key_makes_the_edit_and_the_focus_stays_in_the_list(window: MainWind
 
 def test_the_menu_has_the_edit_the_place_and_a_copy(window: MainWindow) -> None:
     view = panel(window).list
-    row = row_of(window, "may all say")
+    row = row_of(window, "may both say")
     view.setCurrentIndex(view.model().index(row, 0))
     point = view.visualRect(view.currentIndex()).center()
     event = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, point, view.viewport().mapToGlobal(point))
@@ -195,7 +195,7 @@ def test_the_menu_has_the_edit_the_place_and_a_copy(window: MainWindow) -> None:
     by_text: dict[str, QAction] = {action.text(): action for action in menu.actions()}
     assert list(by_text) == ["Use “all must agree”", "Go to its place", "Copy"]
     by_text["Copy"].trigger()
-    assert "may all say" in QGuiApplication.clipboard().text()
+    assert "may both say" in QGuiApplication.clipboard().text()
     by_text["Use “all must agree”"].trigger()
     menu.close()
     assert not panel(window).isVisible()
@@ -292,7 +292,7 @@ def test_a_place_is_read(place: str, expected: ProblemPlace) -> None:
 
 def test_enter_selects_the_group_or_the_agent(window: MainWindow) -> None:
     document = window.document
-    go(window, row_of(window, "may all say"))
+    go(window, row_of(window, "may both say"))
     assert window.workflow_view.selected_nodes() == [document.outline.loop[1].id]
     document.insert_agents(["verra"], NewStep("loop", 0))
     go(window, row_of(window, "verra"))
@@ -301,7 +301,7 @@ def test_enter_selects_the_group_or_the_agent(window: MainWindow) -> None:
 
 def test_a_click_beside_the_link_goes_to_the_place_and_changes_nothing(window: MainWindow) -> None:
     view = panel(window).list
-    index = view.model().index(row_of(window, "may all say"), 0)
+    index = view.model().index(row_of(window, "may both say"), 0)
     point = view.visualRect(index).topLeft() + QPoint(60, 10)
     QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=point)
     assert window.workflow_view.selected_nodes() == [window.document.outline.loop[1].id]
