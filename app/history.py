@@ -27,12 +27,12 @@ from core.run_folders import log_dir_of, workdir_of
 if TYPE_CHECKING:
     from app.run_view.run_view import RunView
     from app.runs.compare_page import ComparePage
+    from app.runs.compare_rows import ShownComparison
     from app.runs.deleting import Deleted, Deleting
     from app.runs.entry import RunEntry
     from app.runs.exporting import Exporting
     from app.runs.jobs import Jobs, Tell, Work
     from app.runs.runs_page import RunsPage
-    from core.compare_runs import RunComparison
     from core.recorded_run import RecordedRun
 
 NOTICE = "history"
@@ -52,7 +52,7 @@ class _Opened:
 class _Compared:
     """Two runs that were compared, or why they could not be."""
 
-    both: RunComparison | None = None
+    shown: ShownComparison | None = None
     problem: str = ""
 
 
@@ -71,6 +71,7 @@ def _open(entry: RunEntry) -> Work:
 
 def _compare(first: RunEntry, second: RunEntry) -> Work:
     def work(tell: Tell, stopped: Callable[[], bool]) -> None:
+        from app.runs.compare_rows import shown
         from core.compare_runs import compare_runs
         from core.recorded_run import RunUnreadable, read_run
         from core.report_facts import report_of
@@ -80,7 +81,7 @@ def _compare(first: RunEntry, second: RunEntry) -> Work:
             if stopped():
                 return
             other = report_of(read_run(second.folder))
-            tell(_Compared(compare_runs(one, other)))
+            tell(_Compared(shown(compare_runs(one, other))))
         except RunUnreadable as error:
             tell(_Compared(problem=error.problem.message))
 
@@ -333,8 +334,8 @@ class History(QObject):
     def _take(self, told: object) -> None:
         if isinstance(told, _Opened) and told.run is not None:
             self._show_run(told.entry, told.run)
-        elif isinstance(told, _Compared) and told.both is not None:
-            self._show_comparison(told.both)
+        elif isinstance(told, _Compared) and told.shown is not None:
+            self._show_comparison(told.shown)
         elif isinstance(told, _Opened | _Compared):
             words = self.tr("The run cannot be shown: {0}")
             if isinstance(told, _Compared):
@@ -363,7 +364,7 @@ class History(QObject):
             if entry is not None:
                 self._start(_open(entry), self.tr("Opening the run…"))
 
-    def _show_comparison(self, both: RunComparison) -> None:
+    def _show_comparison(self, shown: ShownComparison) -> None:
         from app.runs.compare_page import ComparePage
 
         side = self.side
@@ -371,7 +372,7 @@ class History(QObject):
             side.compared = ComparePage(side)
             side.compared.closed.connect(side.back)
             side.addWidget(side.compared)
-        side.compared.show_comparison(both)
+        side.compared.show_comparison(shown)
         side.show_page(side.compared)
         self.message.emit("")
 

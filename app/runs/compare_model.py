@@ -103,6 +103,8 @@ class CompareFilter(QSortFilterProxyModel):
 
     def filterAcceptsRow(self, row: int, parent: Index) -> bool:  # noqa: N802
         del parent
+        if not (self._words or self._only_different):
+            return True
         found = self._model.row_at(row)
         if self._only_different and not found.differs:
             return False

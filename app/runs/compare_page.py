@@ -29,14 +29,23 @@ from app.labels import ElidedLabel, Line, QuietLabel
 from app.reading_text import harmless
 from app.runs.back_bar import BackBar, IconMark
 from app.runs.compare_model import CHANGE, FIRST, NAME, ROW_ROLE, SECOND, CompareFilter, CompareModel, Index
-from app.runs.compare_rows import CompareRow, difference_row, money_words, outcome_of, result_rows
+from app.runs.compare_rows import (
+    RESULT,
+    STATE,
+    WORKFLOW,
+    CompareRow,
+    ShownComparison,
+    items_of,
+    money_words,
+    outcome_of,
+)
 from app.runs.lined_splitter import LinedSplitter
 from app.runs.run_delegate import OUTCOME_ICONS
 from app.runs.words import moment_words, outcome_words
 from app.scroll_bar import use_thin_scroll_bars
 from app.tab_bar import FlatTabBar
 from app.theme import TextSize, font, mono_font, theme
-from core.compare_runs import Difference, DifferenceKind, Differences, RunComparison
+from core.compare_runs import Difference, DifferenceKind, Differences
 from core.json_types import JsonValue
 from core.progress_words import duration_words
 from core.report_model import RunReport
@@ -45,7 +54,6 @@ _MARGIN = 12
 _INDENT = 16
 _MOST_SHOWN = 20_000
 """Characters of a value that are shown."""
-RESULT, STATE, WORKFLOW = range(3)
 
 
 def whole_value(value: JsonValue) -> str:
@@ -203,7 +211,7 @@ class RunCard(QWidget):
 
 
 class ComparePage(QWidget):
-    """Shows a `RunComparison`.
+    """Shows a `ShownComparison`.
 
     Signals: `closed()`: back to all runs.
     """
@@ -296,16 +304,15 @@ class ComparePage(QWidget):
 
     # --- what is shown ---------------------------------------------------------------------------------
 
-    def show_comparison(self, both: RunComparison) -> None:
+    def show_comparison(self, shown: ShownComparison) -> None:
         """Show these two runs."""
+        both = shown.both
         self.bar.show_run(self.tr("Two runs compared"), None)
         self.first.show_run(both.first)
         self.second.show_run(both.second)
-        rows = result_rows(both)
-        self._differences = [(), _items(both.state), _items(both.workflow)]
-        self.models[RESULT].show_rows(rows)
-        for which in (STATE, WORKFLOW):
-            self.models[which].show_rows([difference_row(each) for each in self._differences[which]])
+        self._differences = [(), items_of(both.state), items_of(both.workflow)]
+        for model, rows in zip(self.models, shown.rows, strict=True):
+            model.show_rows(rows)
         self._notes = ("", self._note(both.state, STATE), self._note(both.workflow, WORKFLOW))
         names = (
             self.tr("Results"),
@@ -398,7 +405,3 @@ def _captioned(letter: str, value: QWidget) -> QWidget:
     column.addWidget(caption)
     column.addWidget(value, 1)
     return part
-
-
-def _items(found: Differences | None) -> Sequence[Difference]:
-    return found.items if found is not None else ()

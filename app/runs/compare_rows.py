@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from app.reading_text import harmless
 from app.runs.entry import Outcome
 from app.runs.words import moment_words, outcome_words, tr
-from core.compare_runs import Difference, DifferenceKind, RunComparison
+from core.compare_runs import Difference, DifferenceKind, Differences, RunComparison
 from core.json_types import JsonValue
 from core.progress_words import dollar_words, duration_words
 from core.report_model import AgentCost, RunReport, UsageReport
@@ -35,6 +36,34 @@ class CompareRow:
     differs: bool = False
     of: str = ""
     """The agent whose row it is; empty: of the run as a whole, or the head of an agent's rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownComparison:
+    """Two runs with the rows that are shown of them, in the order of `RESULT`, `STATE`, `WORKFLOW`."""
+
+    both: RunComparison
+    rows: tuple[Sequence[CompareRow], ...]
+
+
+RESULT, STATE, WORKFLOW = range(3)
+
+
+def shown(both: RunComparison) -> ShownComparison:
+    """What is shown of two runs. There may be many thousand rows: for a worker."""
+    return ShownComparison(
+        both,
+        (
+            result_rows(both),
+            [difference_row(each) for each in items_of(both.state)],
+            [difference_row(each) for each in items_of(both.workflow)],
+        ),
+    )
+
+
+def items_of(found: Differences | None) -> Sequence[Difference]:
+    """The differences, if anything is known of them."""
+    return found.items if found is not None else ()
 
 
 def outcome_of(report: RunReport) -> Outcome:

@@ -1,4 +1,4 @@
-"""A glance at a run's folder tells whether it can go on: as `prepare_resume` would say, where that is cheap."""
+"""A glance at a run's folder tells whether it can go on, as `prepare_resume` would say."""
 
 from __future__ import annotations
 
