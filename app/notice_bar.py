@@ -110,7 +110,7 @@ class NoticeBar(QWidget):
         gap = 2 * GRID
         needed = sum(button.sizeHint().width() + gap for button in self._links.findChildren(Button)) - gap
         below = needed > self.width() * 0.45
-        self._links.setMinimumWidth(0 if below else needed)
+        self._links.setMinimumWidth(0 if below else max(0, needed))
         if below is not self._is_below:
             self._is_below = below
             self._beside.removeWidget(self._links)
