@@ -19,6 +19,8 @@ from hypothesis import settings
 # Before Qt is imported anywhere.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ["OPENLOOP_DEMO_SPEED"] = "0"
+# Where there is no session bus Qt would start one, which outlives the tests.
+os.environ["DBUS_SESSION_BUS_ADDRESS"] = "disabled:"
 SESSION_MARK, SESSION = "OPENLOOP_TEST_SESSION", uuid.uuid4().hex
 """Inherited by everything that the tests start, so that it is known wherever it hides."""
 os.environ[SESSION_MARK] = SESSION
