@@ -51,25 +51,30 @@ while time.monotonic() < end:
 
 
 class Heartbeat:
-    """Measures the longest pause between two rounds of the event loop, in seconds."""
+    """Measures the longest pause between two rounds of the event loop, in seconds.
+
+    `work`: the most processor time that the window's thread took between two rounds. What a pause has more
+    than that is waiting, for a processor that others have or for the interpreter's lock.
+    """
 
     def __init__(self) -> None:
-        self.worst = 0.0
-        self._last = time.perf_counter()
+        self.worst = self.work = 0.0
+        self._last, self._worked = time.perf_counter(), time.thread_time()
         self._timer = QTimer()
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.timeout.connect(self._beat)
         self._timer.start(0)
 
     def _beat(self) -> None:
-        now = time.perf_counter()
+        now, worked = time.perf_counter(), time.thread_time()
         self.worst = max(self.worst, now - self._last)
-        self._last = now
+        self.work = max(self.work, worked - self._worked)
+        self._last, self._worked = now, worked
         self._timer.setInterval(1)
 
-    def stop(self) -> float:
+    def stop(self) -> str:
         self._timer.stop()
-        return self.worst
+        return f"{self.worst * 1e3:.0f} ms ({self.work * 1e3:.0f} at work)"
 
 
 def turn_loop(until: Callable[[], bool]) -> None:
@@ -151,14 +156,14 @@ def eight_tabs(
         path.unlink()
     if bare:
         report(
-            f"{TABS} agents as fast as they can, an empty window: worst stall", f"{worst * 1e3:.0f} ms", "-"
+            f"{TABS} agents as fast as they can, an empty window: worst stall", worst, "-"
         )
         return
     what = "through transcripts" if transcripts else "raw output"
     if lines_per_second:
         report(
             f"{TABS} agents of {lines_per_second:,} lines/s, {what}: worst stall",
-            f"{worst * 1e3:.0f} ms",
+            worst,
             "<= 33 ms",
         )
     else:
@@ -167,7 +172,7 @@ def eight_tabs(
             f"{total / took / 1e6:.1f} M lines/s",
             ">= 5 M lines/s",
         )
-        report("  worst stall of the window", f"{worst * 1e3:.0f} ms", "<= 50 ms")
+        report("  worst stall of the window", worst, "<= 50 ms")
 
 
 def ten_million(folder: Path, count: int) -> None:
@@ -196,7 +201,7 @@ def ten_million(folder: Path, count: int) -> None:
     worst = heartbeat.stop()
     report(f"{count:,} lines ({size:,.0f} MB): indexed in", f"{took:.2f} s", "-")
     report("  memory above an empty view", f"{(process.memory_info().rss - before) / 1e6:.1f} MB", "<= 20 MB")
-    report("  worst stall while indexing and scrolling", f"{worst * 1e3:.0f} ms", "<= 50 ms")
+    report("  worst stall while indexing and scrolling", worst, "<= 50 ms")
     view.close()
 
     index = LineIndex(path)

@@ -15,6 +15,7 @@ from array import array
 from bisect import bisect_left
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 STRIDE = 16 * 1024
 SLICE = 256 * 1024
@@ -61,8 +62,7 @@ class IndexSnapshot:
     mark_count: int
 
 
-@dataclass(frozen=True, slots=True)
-class LogLine:
+class LogLine(NamedTuple):
     """One line as bytes, without its newline. `clipped`: how many bytes more the line has."""
 
     number: int

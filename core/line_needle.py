@@ -1,8 +1,8 @@
 """What is looked for in a log: words or a regular expression, and how it is found in bytes and in text.
 
-Plain words are found in the bytes of a file, at the speed of memory. Whole words and regular expressions are
-found in its text, line by line, by the package `regex`: it lets other threads run meanwhile, and it gives up
-after a time instead of taking for ever over an expression such as `(a+)+$`.
+Words are found in the bytes of a file, at the speed of memory. Regular expressions are found in its text, by
+the package `regex`: it lets other threads run meanwhile, and it gives up after a time instead of taking for
+ever over an expression that has too many ways to match.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _GLANCE = 0.02
 _ESCAPE = re.compile(rb"\x1b\[[0-9;:?]*[@-~]")
 _OVERPRINTED = re.compile(rb"(?m)^[^\n]*\r(?![\r\n]|\Z)")
 _LINE_END = re.compile(rb"\r+(?=\n|\Z)")
-_LONG = re.compile(rb"([^\n]{%d})[^\n]+" % SHOWN)
+_LONG = re.compile(rb"(?m)^([^\n]{%d})[^\n]+" % SHOWN)
 _HIDDEN = re.compile(rb"\x00+")
 
 
@@ -53,7 +53,7 @@ class Needle:
 
     def finder(self) -> Finder:
         """What finds it. Raises NeedleError for an expression that is none."""
-        return _Expression(self) if self.word or self.expression else _Plain(self)
+        return _Expression(self) if self.expression else _Plain(self)
 
 
 class Finder(Protocol):
@@ -102,12 +102,17 @@ class _Plain:
     def __init__(self, needle: Needle) -> None:
         text = needle.text
         self._case = needle.case
+        self._word = needle.word
         self._simple = text.encode() if needle.case and text.isprintable() else None
         if self._simple is None and text.isascii():
             self._simple = text.lower().encode()
         self._bytes = re.compile(b"".join(_either_bytes(sign, needle.case) for sign in text))
-        self._text = re.compile("".join(_either(sign, needle.case) for sign in text))
+        words = "".join(_either(sign, needle.case) for sign in text)
+        self._text = re.compile(rf"(?<!\w)(?:{words})(?!\w)" if needle.word else words)
         self.overlap = max(0, *(len(form.encode("utf-8", "replace")) - 1 for form in _forms(text)))
+        if needle.word:
+            # The character behind it.
+            self.overlap += 4
 
     def count(self, data: bytes, length: int, shown: Shown) -> int:
         data = data[: length + self.overlap]
@@ -115,47 +120,80 @@ class _Plain:
             looked = data if self._case else data.lower()
             if self._simple not in looked:
                 return 0
-            visible = shown(data)
-            if visible is not data:
-                looked = visible if self._case else visible.lower()
-            return looked.count(self._simple, 0, length + len(self._simple) - 1)
-        if self._bytes.search(data) is None:
-            return 0
-        return sum(1 for match in self._bytes.finditer(shown(data)) if match.start() < length)
+            if not self._word:
+                visible = shown(data)
+                if visible is not data:
+                    looked = visible if self._case else visible.lower()
+                return looked.count(self._simple, 0, length + len(self._simple) - 1)
+        return sum(1 for start, _ in self.spans(data, shown) if start < length)
 
     def spans(self, data: bytes, shown: Shown) -> Iterator[tuple[int, int]]:
         if self._bytes.search(data) is not None:
-            yield from (match.span() for match in self._bytes.finditer(shown(data)))
+            data = shown(data)
+            match = self._search(data, 0)
+            while match is not None:
+                yield match.span()
+                match = self._search(data, match.end())
+
+    def _search(self, data: bytes, start: int) -> re.Match[bytes] | None:
+        match = self._bytes.search(data, start)
+        while match is not None and self._word and not _stands_alone(data, *match.span()):
+            match = self._bytes.search(data, match.start() + 1)
+        return match
 
     def lines(self, data: bytes, shown: Shown) -> list[int]:
         if self._bytes.search(data) is None:
             return []
         data = shown(data)
-        search = self._bytes.search
-        if self._simple is not None:
+        if self._simple is not None and not self._word:
             looked, simple = (data if self._case else data.lower()), self._simple
             if looked.count(simple) * 8 > data.count(b"\n"):
                 return [at for at, line in enumerate(looked.split(b"\n")) if simple in line]
         found: list[int] = []
         line, counted = 0, 0
-        match = search(data)
+        match = self._search(data, 0)
         while match is not None:
             line += data.count(b"\n", counted, match.start())
             found.append(line)
             counted = match.start()
             end = data.find(b"\n", counted)
-            match = search(data, end) if end >= 0 else None
+            match = self._search(data, end) if end >= 0 else None
         return found
 
     def some(self, data: bytes, shown: Shown, apart: int) -> Iterator[int]:
         data = shown(data)
-        match = self._bytes.search(data)
+        match = self._search(data, 0)
         while match is not None:
             yield match.start()
-            match = self._bytes.search(data, match.start() + apart)
+            match = self._search(data, match.start() + apart)
 
     def in_text(self, text: str) -> list[tuple[int, int]]:
         return [match.span() for match in self._text.finditer(text)]
+
+
+_WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+_LETTER = re.compile(r"\w")
+
+
+def _stands_alone(data: bytes, start: int, end: int) -> bool:
+    """Whether neither the character before nor the one behind belongs to the same word."""
+    if start:
+        before = data[start - 1]
+        if before in _WORD:
+            return False
+        if before > 127:
+            near = data[max(0, start - 4) : start].decode("utf-8", "ignore")
+            if near and _LETTER.match(near[-1]):
+                return False
+    if end < len(data):
+        behind = data[end]
+        if behind in _WORD:
+            return False
+        if behind > 127:
+            near = data[end : end + 4].decode("utf-8", "ignore")
+            if near and _LETTER.match(near[0]):
+                return False
+    return True
 
 
 def _forms(text: str) -> tuple[str, str, str]:
@@ -182,7 +220,7 @@ class _Expression:
         # 30 ms that nobody waits for who looks for plain words.
         import regex
 
-        text = needle.text if needle.expression else regex.escape(needle.text)
+        text = needle.text
         if needle.word:
             text = rf"(?<!\w)(?:{text})(?!\w)"
         flags = regex.MULTILINE | (0 if needle.case else regex.IGNORECASE)
@@ -196,18 +234,34 @@ class _Expression:
 
     def spans(self, data: bytes, shown: Shown) -> Iterator[tuple[int, int]]:
         text = _Decoded(shown(data))
-        try:
-            for start, line in self._candidates(text.text):
-                for first, end in self._in_line(line, _PATIENCE):
-                    yield text.offset(start + first), text.offset(start + end)
-        except TimeoutError as error:
-            raise TooSlowError from error
+        for start, end in self._in_chunk(text.text):
+            yield text.offset(start), text.offset(end)
 
     def lines(self, data: bytes, shown: Shown) -> list[int]:
+        text = _Decoded(shown(data)).text
+        found: list[int] = []
+        line, counted, position = 0, 0, 0
+        search = self._pattern.search
+        try:
+            match = search(text, concurrent=True, timeout=_PATIENCE)
+            while match is not None:
+                start, end = match.span()
+                position = text.find("\n", start)
+                if end == start or 0 <= position < end:
+                    return self._lines_one_by_one(text)
+                line += text.count("\n", counted, start)
+                counted = start
+                found.append(line)
+                match = search(text, position, concurrent=True, timeout=_PATIENCE) if position >= 0 else None
+        except TimeoutError as error:
+            raise TooSlowError from error
+        return found
+
+    def _lines_one_by_one(self, text: str) -> list[int]:
         found: list[int] = []
         line, counted = 0, 0
-        for start, _ in self.spans(data, shown):
-            line += data.count(b"\n", counted, start)
+        for start, _ in self._in_chunk(text):
+            line += text.count("\n", counted, start)
             counted = start
             if not found or found[-1] != line:
                 found.append(line)
@@ -220,18 +274,27 @@ class _Expression:
                 yield start
                 following = start + apart
 
-    def _candidates(self, text: str) -> Iterator[tuple[int, str]]:
-        """Lines in which the expression may be: those that a match in the whole text touches."""
+    def _in_chunk(self, text: str) -> Iterator[tuple[int, int]]:
+        """Matches in the lines of a text. One that goes beyond its line is looked for in each of them."""
         done = 0
-        for match in self._pattern.finditer(text, concurrent=True, timeout=_PATIENCE):
-            start = max(done, text.rfind("\n", 0, match.start()) + 1)
-            while start <= match.end() and start >= done:
-                end = text.find("\n", start)
-                end = len(text) if end < 0 else end
-                yield start, text[start:end]
-                done = start = end + 1
-            if done > len(text):
-                return
+        try:
+            for match in self._pattern.finditer(text, concurrent=True, timeout=_PATIENCE):
+                start, end = match.span()
+                if start < done or start == end:
+                    continue
+                if text.find("\n", start, end) < 0:
+                    yield start, end
+                    continue
+                first = text.rfind("\n", 0, start) + 1
+                while first <= end and first < len(text):
+                    last = text.find("\n", first)
+                    last = len(text) if last < 0 else last
+                    for begin, stop in self._in_line(text[first:last], _PATIENCE):
+                        if first + begin >= max(start, done):
+                            yield first + begin, first + stop
+                    done = first = last + 1
+        except TimeoutError as error:
+            raise TooSlowError from error
 
     def _in_line(self, line: str, patience: float) -> list[tuple[int, int]]:
         found = (match.span() for match in self._pattern.finditer(line, timeout=patience))

@@ -153,6 +153,16 @@ def test_a_needle_finds_what_it_says(tmp_path: Path, needle: Needle, expected: l
     assert lines_of(filtered(path, needle)) == [at for at, line in enumerate(shown) if finder.in_text(line)]
 
 
+def test_a_word_ends_where_letters_of_any_language_do(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    lines = ["→maß←", "maßß", "_maß", "Maß", "Ümaß", "maß", "maßé", "maß1", "«maß»x", "maßmaß maß"]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    needle = Needle("maß", word=True)
+    finder = needle.finder()
+    assert len(found_by(path, needle)) == sum(len(finder.in_text(line)) for line in lines) == 5
+    assert lines_of(filtered(path, needle)) == [0, 3, 5, 8, 9]
+
+
 def test_an_expression_begins_where_the_text_of_a_line_does(tmp_path: Path) -> None:
     path = tmp_path / "transcript.log"
     writer = TranscriptWriter(path, "vera")
