@@ -333,7 +333,7 @@ class Desk:
         self.click(self.window.top_bar.run_button)
 
         def began() -> bool:
-            asked = self.window.trust.dialog
+            asked = self.window.trust.page
             if asked is not None and asked.isVisible():
                 self.click(asked.allow_button)
             return len([event for event in self.events if event.type == "run_started"]) > runs
