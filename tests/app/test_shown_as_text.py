@@ -28,7 +28,7 @@ from pytestqt.qtbot import QtBot
 from rich.console import Console
 
 from app.builder.agent_pool import AgentPool
-from app.builder.notices import ProblemList
+from app.builder.problem_list import ProblemList
 from app.builder.workflow_view import WorkflowView
 from app.document import WorkflowDocument
 from app.headless_display import PlainLines
