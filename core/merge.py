@@ -359,7 +359,7 @@ def _as_told(value: JsonValue) -> JsonValue:
         if len(value) <= MOST_TOLD:
             return value
         return f"{value[:_SHOWN_OF_TEXT]}… [{len(value):,} characters]"
-    if not isinstance(value, (dict, list)) or not _is_heavier(value, MOST_TOLD):
+    if not isinstance(value, (dict, list)) or not is_heavier(value, MOST_TOLD):
         return value
     return (
         f"[a list of {len(value):,} items]"
@@ -368,8 +368,8 @@ def _as_told(value: JsonValue) -> JsonValue:
     )
 
 
-def _is_heavier(value: JsonValue, limit: int) -> bool:
-    """Whether a value is longer than so many characters, about; stops when it is."""
+def is_heavier(value: JsonValue, limit: int) -> bool:
+    """Whether a value is longer than so many characters, about; stops when it is, whatever its size."""
     waiting: list[JsonValue] = [value]
     while waiting and limit >= 0:
         inner = waiting.pop()

@@ -16,6 +16,7 @@ from pathlib import Path
 from core.config import Workflow
 from core.events import Event, GroupStarted, Merged, RunFinished, RunStarted, StateChanged
 from core.journal import JOURNAL_NAME, read_journal
+from core.merge import is_heavier
 from core.recorded_run import RecordedRun
 from core.state import StateUpdate, WorkflowState
 from core.state_changes import NOTHING, StateChanges, find_changes
@@ -178,6 +179,9 @@ class StateHistory:
             if state is None or not small or not known:
                 return None
             updates = merge.updates or {}
+        if any(is_heavier(update.payload, _SMALL // 2) for update in updates.values()):
+            # The sizes are those of the states before it.
+            return None
         return _look(number, merge.point, before, state, updates or {})
 
     def look(self, number: int) -> StateLook:

@@ -25,10 +25,21 @@ def visible(text: str, *, keeps_lines: bool = False) -> str:
     Nothing is cut off, and no two texts look alike: a `⟨` of the text is written in words as well.
     `keeps_lines`: newlines stay, but for many in a row.
     """
+    if keeps_lines:
+        # What Windows writes at the end of a line ends it for everybody.
+        text = text.replace("\r\n", "\n")
+    # Most texts are plain, and need not be looked at character by character.
+    plain = text.replace("\n", "") if keeps_lines else text
+    shown = text if plain.isascii() and plain.isprintable() else _spelled(text, keeps_lines)
+    # They would push what follows out of sight.
+    told = _SPACES.sub(lambda found: f"{_OPEN}{len(found[0])} spaces{_CLOSE}", shown)
+    return _EMPTY_LINES.sub(lambda found: f"\n{_OPEN}{len(found[0]) - 1} empty lines{_CLOSE}\n", told)
+
+
+def _spelled(text: str, keeps_lines: bool) -> str:
     shown: list[str] = []
     marks = 0
-    # What Windows writes at the end of a line ends it for everybody.
-    for character in text.replace("\r\n", "\n") if keeps_lines else text:
+    for character in text:
         kind = unicodedata.category(character)
         marks = marks + 1 if kind in _MARKS else 0
         if character == " " or (character == "\n" and keeps_lines):
@@ -43,9 +54,7 @@ def visible(text: str, *, keeps_lines: bool = False) -> str:
             shown.append(f"{_OPEN}{name}{_CLOSE}")
         else:
             shown.append(character)
-    # They would push what follows out of sight.
-    told = _SPACES.sub(lambda found: f"{_OPEN}{len(found[0])} spaces{_CLOSE}", "".join(shown))
-    return _EMPTY_LINES.sub(lambda found: f"\n{_OPEN}{len(found[0]) - 1} empty lines{_CLOSE}\n", told)
+    return "".join(shown)
 
 
 def visible_words(words: Sequence[str]) -> str:

@@ -1,7 +1,8 @@
 """The state as a tree, built only where somebody looks: a payload of 10 MB costs what is on the screen.
 
 A row knows what the last merge did to it and whether agents did not agree about it. What was removed has rows
-of its own, behind those that are there.
+of its own, behind those that are there. Where there are very many keys or items, they stand in spans of 500:
+a tree with a hundred thousand rows beside each other takes seconds.
 """
 
 from __future__ import annotations
@@ -24,8 +25,14 @@ Index: TypeAlias = QModelIndex | QPersistentModelIndex
 KEY, VALUE, WRITER = range(3)
 """The columns."""
 BATCH = 500
-"""Children that one fetch brings."""
+"""Children that one fetch brings, and a span has."""
+_MANY = 1_000
+"""Children beyond which there are spans."""
+Place: TypeAlias = tuple[str | int, ...]
+"""Keys that lead to a row, and numbers of spans."""
 _LONG = 2000
+_SHORT = 40
+"""Characters of a key in the name of a span."""
 
 NO_INDEX = QModelIndex()
 
@@ -65,6 +72,12 @@ class _Node:
     disputes: Disputes | None = None
     gone: bool = False
     """It was removed, or is inside of what was."""
+    span: int | None = None
+    """Which span of `value` it is; None: it is a value itself."""
+    mark: Change | None = None
+    """What changed in a span."""
+    counts: dict[int, int] | None = None
+    """How much changed in its spans."""
     children: list[int] = field(default_factory=list)
     keys: Sequence[str | int] | None = None
     """Of what is shown below it, once somebody looked; numbers are places of a list."""
@@ -112,12 +125,20 @@ class StateModel(QAbstractItemModel):
         return number, self._nodes[number]
 
     def value(self, index: Index) -> JsonValue:
-        """The value at an index; of what was removed, the one that was there."""
-        return self._node(index)[1].value
+        """The value at an index; of what was removed, the one that was there; of a span, what is in it."""
+        _, node = self._node(index)
+        if node.span is None:
+            return node.value
+        keys = self._keys(node)
+        if isinstance(node.value, dict):
+            return {str(key): node.value[str(key)] for key in keys if key in node.value}
+        assert isinstance(node.value, list)
+        return [node.value[key] for key in keys if isinstance(key, int)]
 
     def change(self, index: Index) -> Change | None:
         """What the last merge did there or below; None: nothing."""
-        return self._node(index)[1].change
+        _, node = self._node(index)
+        return node.change if node.span is None else node.mark
 
     def is_gone(self, index: Index) -> bool:
         """Whether it was removed."""
@@ -125,30 +146,56 @@ class StateModel(QAbstractItemModel):
 
     def disputes(self, index: Index) -> Disputes | None:
         """The conflicts about the value at an index and below it; None: there are none."""
-        return self._node(index)[1].disputes
+        _, node = self._node(index)
+        return node.disputes if node.span is None else None
 
     def path(self, index: Index) -> tuple[str, ...]:
         """The keys that lead to an index; positions in lists as `[3]`."""
-        keys: list[str] = []
+        return tuple(key for key in self.place(index) if isinstance(key, str))
+
+    def place(self, index: Index) -> Place:
+        """The keys and spans that lead to an index."""
+        keys: list[str | int] = []
         number, node = self._node(index)
         while number:
-            keys.append(node.key)
+            keys.append(node.key if node.span is None else node.span)
             number = node.parent
             node = self._nodes[number]
         return tuple(reversed(keys))
 
-    def index_of(self, path: tuple[str, ...]) -> QModelIndex:
-        """The index at the end of a path; invalid where there is none."""
+    @property
+    def built(self) -> int:
+        """Rows that were made so far."""
+        return len(self._nodes)
+
+    def index_of(self, place: Place) -> QModelIndex:
+        """The index at the end of a path, spans on the way or not; invalid where there is none."""
         index = QModelIndex()
-        for key in path:
+        for key in place:
             _, node = self._node(index)
-            row = self._row_of(node, key)
+            row = key if isinstance(key, int) else self._row_of(node, key)
             if row is None:
                 return QModelIndex()
-            while self.rowCount(index) <= row and self.canFetchMore(index):
-                self.fetchMore(index)
-            index = self.index(row, 0, index)
+            if isinstance(key, str) and self._has_spans(node):
+                index = self._child_index(index, row // BATCH)
+                row %= BATCH
+            index = self._child_index(index, row)
+            if not index.isValid():
+                return QModelIndex()
         return index
+
+    def _child_index(self, parent: QModelIndex, row: int) -> QModelIndex:
+        if self.rowCount(parent) <= row:
+            self._fetch(parent, row + BATCH)
+        return self.index(row, 0, parent)
+
+    def _has_spans(self, node: _Node) -> bool:
+        return node.span is None and len(self._keys(node)) > _MANY
+
+    def _size(self, node: _Node) -> int:
+        """Rows below a node."""
+        count = len(self._keys(node))
+        return -(-count // BATCH) if self._has_spans(node) else count
 
     def _row_of(self, node: _Node, key: str) -> int | None:
         keys = self._keys(node)
@@ -205,25 +252,43 @@ class StateModel(QAbstractItemModel):
         return 3
 
     def hasChildren(self, parent: Index = NO_INDEX) -> bool:  # noqa: N802
-        return not (parent.isValid() and parent.column()) and len(self._keys(self._node(parent)[1])) > 0
+        return not (parent.isValid() and parent.column()) and self._size(self._node(parent)[1]) > 0
 
     def canFetchMore(self, parent: Index) -> bool:  # noqa: N802
         _, node = self._node(parent)
-        return not (parent.isValid() and parent.column()) and len(node.children) < len(self._keys(node))
+        return not (parent.isValid() and parent.column()) and len(node.children) < self._size(node)
 
     def fetchMore(self, parent: Index) -> None:  # noqa: N802
+        self._fetch(parent, len(self._node(parent)[1].children) + BATCH)
+
+    def _fetch(self, parent: Index, last: int) -> None:
+        """Make the children before this row."""
         number, node = self._node(parent)
-        keys = self._keys(node)
         first = len(node.children)
-        last = min(len(keys), first + BATCH)
+        last = min(self._size(node), last)
         if first >= last:
             return
         self.beginInsertRows(_plain(parent), first, last - 1)
         for row in range(first, last):
-            child = self._child(number, node, row, keys[row])
+            if self._has_spans(node):
+                child = self._span(number, node, row)
+            else:
+                child = self._child(number, node, row, self._keys(node)[row])
             node.children.append(len(self._nodes))
             self._nodes.append(child)
         self.endInsertRows()
+
+    def _span(self, number: int, node: _Node, row: int) -> _Node:
+        keys = self._keys(node)[row * BATCH : (row + 1) * BATCH]
+        first, last = (_key_words(_change_key(key), _SHORT) for key in (keys[0], keys[-1]))
+        name = self.tr("{0} … {1}").format(first, last)
+        if node.counts is None:
+            node.counts = _span_counts(self._keys(node), node)
+        count = node.counts.get(row, 0)
+        mark = Change(count=count) if count else None
+        span = _Node(number, row, name, node.value, node.change, node.disputes, node.gone, row, mark)
+        span.keys = keys
+        return span
 
     @staticmethod
     def _child(number: int, node: _Node, row: int, key: str | int) -> _Node:
@@ -246,20 +311,21 @@ class StateModel(QAbstractItemModel):
         column = index.column()
         if role == Qt.ItemDataRole.DisplayRole:
             if column == KEY:
-                return _key_words(node.key)
-            return visible(value_words(node.value)) if column == VALUE else self._writer_words(node)
+                return _key_words(node.key) if node.span is None else node.key
+            if column == VALUE:
+                return visible(value_words(self.value(index)))
+            return self._writer_words(self.change(index))
         if role == Qt.ItemDataRole.ToolTipRole:
             if column == VALUE and isinstance(node.value, str):
                 return plain_tool_tip(visible(value_words(node.value, _LONG)))
             return plain_tool_tip(_key_words(node.key, _LONG)) if column == KEY else None
         if role == Qt.ItemDataRole.AccessibleTextRole and column == KEY:
-            words = self._kind_words(node)
+            words = self._kind_words(self.change(index), self.disputes(index))
             key = _key_words(node.key)
             return self.tr("{0}, {1}").format(key, words) if words else key
         return None
 
-    def _writer_words(self, node: _Node) -> str:
-        change = node.change
+    def _writer_words(self, change: Change | None) -> str:
         if change is None:
             return ""
         if change.kind is None:
@@ -267,10 +333,9 @@ class StateModel(QAbstractItemModel):
             return words.format(f"{change.count:,}")
         return visible(", ".join(change.writers))
 
-    def _kind_words(self, node: _Node) -> str:
+    def _kind_words(self, change: Change | None, disputes: Disputes | None) -> str:
         """What a mark says, for who hears it."""
         words: list[str] = []
-        change = node.change
         if change is not None and change.kind is not None:
             said = {
                 ChangeKind.ADDED: self.tr("added by {0}"),
@@ -279,8 +344,8 @@ class StateModel(QAbstractItemModel):
             }[change.kind]
             words.append(said.format(", ".join(change.writers)))
         elif change is not None:
-            words.append(self._writer_words(node))
-        if node.disputes is not None and node.disputes.here:
+            words.append(self._writer_words(change))
+        if disputes is not None and disputes.here:
             words.append(self.tr("agents did not agree"))
         return ", ".join(words)
 
@@ -290,6 +355,21 @@ class StateModel(QAbstractItemModel):
         if role == Qt.ItemDataRole.DisplayRole and orientation == Qt.Orientation.Horizontal:
             return (self.tr("Key"), self.tr("Value"), self.tr("Changed by"))[section]
         return None
+
+
+def _span_counts(keys: Sequence[str | int], node: _Node) -> dict[int, int]:
+    """How much changed in each span of a node."""
+    counts: dict[int, int] = {}
+    if node.change is None or node.change.kind is not None or node.gone:
+        return counts
+    inside = node.change.inside
+    if isinstance(node.value, list):
+        rows = [(int(key[1:-1]), change) for key, change in inside.items()]
+    else:
+        rows = [(row, inside[key]) for row, key in enumerate(keys) if key in inside and isinstance(key, str)]
+    for row, change in rows:
+        counts[row // BATCH] = counts.get(row // BATCH, 0) + change.count
+    return counts
 
 
 def _key_words(key: str, limit: int = SHORT) -> str:

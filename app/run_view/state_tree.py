@@ -17,7 +17,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QMenu, QTreeView, QWidget
 
 from app.run_view.flat_rows import flatten
-from app.run_view.state_model import WRITER, Disputes, StateModel
+from app.run_view.state_model import WRITER, Disputes, Place, StateModel
 from app.run_view.state_rows import give_state_rows
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import icon
@@ -26,6 +26,8 @@ from core.state import WorkflowState
 from core.state_changes import StateChanges
 
 _MOST_EXPANDED = 200
+_MOST_BUILT = 5_000
+"""Rows beyond which nothing more is opened again."""
 
 
 class StateTree(QTreeView):
@@ -40,7 +42,7 @@ class StateTree(QTreeView):
     def __init__(self, model: StateModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._model = model
-        self._expanded: set[tuple[str, ...]] = {("payload",)}
+        self._expanded: set[Place] = {("payload",)}
         self._building = False
         use_thin_scroll_bars(self)
         self.setModel(model)
@@ -66,16 +68,16 @@ class StateTree(QTreeView):
         self, state: WorkflowState | None, changes: StateChanges, disputes: Disputes, *, only_changes: bool
     ) -> None:
         """Show another state; what was open, selected and scrolled to stays so where it is still there."""
-        current = self._model.path(self.currentIndex())
+        current = self._model.place(self.currentIndex())
         place = self.verticalScrollBar().value()
         self._building = True
         self._model.show_state(state, changes, disputes, only_changes=only_changes)
         self._model.fetchMore(QModelIndex())
-        wanted: Iterable[tuple[str, ...]] = sorted(self._expanded, key=len)
+        wanted: Iterable[Place] = sorted(self._expanded, key=len)
         if only_changes:
             wanted = _ancestors(changes)
         for number, path in enumerate(wanted):
-            if number >= _MOST_EXPANDED:
+            if number >= _MOST_EXPANDED or self._model.built > _MOST_BUILT:
                 break
             index = self._model.index_of(path)
             if index.isValid():
@@ -127,17 +129,21 @@ class StateTree(QTreeView):
     @Slot(QModelIndex)
     def _remember_expanded(self, index: QModelIndex) -> None:
         if not self._building:
-            self._expanded.add(self._model.path(index))
+            self._expanded.add(self._model.place(index))
 
     @Slot(QModelIndex)
     def _remember_collapsed(self, index: QModelIndex) -> None:
         if not self._building:
-            self._expanded.discard(self._model.path(index))
+            self._expanded.discard(self._model.place(index))
 
     # --- columns ---------------------------------------------------------------------------------------
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)
+        box = self.visualRect(self.currentIndex())
+        if box.isValid() and 0 <= box.top() < event.oldSize().height():
+            # The pane that shows the selected value must not hide which one it is.
+            self.scrollTo(self.currentIndex())
         if not self._sized:
             self._size_columns()
 
@@ -209,9 +215,9 @@ def path_text(path: tuple[str, ...]) -> str:
     return text
 
 
-def _ancestors(changes: StateChanges) -> Iterable[tuple[str, ...]]:
+def _ancestors(changes: StateChanges) -> Iterable[Place]:
     """Everything around what changed, outermost first."""
-    known: dict[tuple[str, ...], None] = {}
+    known: dict[Place, None] = {}
     for path, _ in changes.listed():
         for length in range(1, len(path)):
             known[path[:length]] = None

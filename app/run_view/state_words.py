@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from core.json_types import JsonValue
 from core.state_search import scalar_text
@@ -24,45 +26,56 @@ def value_words(value: JsonValue, limit: int = SHORT) -> str:
     return scalar_text(value)
 
 
-def preview(value: JsonValue, limit: int = 50_000) -> str:
+def preview(value: JsonValue, limit: int = 20_000) -> str:
     """A value as indented JSON for reading, cut after about `limit` characters whatever its size."""
     if isinstance(value, str):
         return value if len(value) <= limit else f"{value[:limit]}…"
     parts: list[str] = []
     room = limit
-    # Work still to do, last first: a value with its depth, or text that is ready.
-    waiting: list[tuple[JsonValue, int, str, str] | str] = [(value, 0, "", "")]
+    # What is still to be written: a value with its depth and the comma behind it, or the end of one.
+    waiting: list[Iterator[_Piece]] = [iter([_Piece(value, 0, "", "")])]
     while waiting and room > 0:
-        item = waiting.pop()
-        if isinstance(item, str):
-            parts.append(item)
-            room -= len(item)
+        piece = next(waiting[-1], None)
+        if piece is None:
+            waiting.pop()
             continue
-        inner, depth, head, tail = item
-        pad = "  " * depth
-        if isinstance(inner, dict | list) and inner:
-            opening, closing = ("{", "}") if isinstance(inner, dict) else ("[", "]")
-            parts.append(f"{pad}{head}{opening}\n")
-            waiting.append(f"{pad}{closing}{tail}\n")
-            shown = min(len(inner), room // 2 + 1)
-            children = inner.items() if isinstance(inner, dict) else zip(itertools.repeat(""), inner)
-            pairs = list(itertools.islice(children, shown))
-            for number, (key, child) in reversed(list(enumerate(pairs))):
-                comma = "," if number + 1 < len(inner) else ""
-                waiting.append(
-                    (
-                        child,
-                        depth + 1,
-                        f"{json.dumps(key, ensure_ascii=False)}: " if isinstance(inner, dict) else "",
-                        comma,
-                    )
-                )
-            room -= len(pad) + len(head) + 2
-            continue
-        text = json.dumps(inner[:room], ensure_ascii=False) if isinstance(inner, str) else value_words(inner)
-        line = f"{pad}{head}{text}{tail}\n"
+        pad, inner = "  " * piece.depth, piece.value
+        if isinstance(inner, dict | list) and inner and not piece.is_end:
+            line = f"{pad}{piece.head}{'{' if isinstance(inner, dict) else '['}\n"
+            end = _Piece("}" if isinstance(inner, dict) else "]", piece.depth, "", piece.tail, is_end=True)
+            waiting.append(itertools.chain(_children(inner, piece.depth + 1), (end,)))
+        else:
+            text = str(inner) if piece.is_end else _scalar_json(inner, room)
+            line = f"{pad}{piece.head}{text}{piece.tail}\n"
         parts.append(line)
         room -= len(line)
-    if waiting:
+    if any(next(pieces, None) is not None for pieces in waiting):
         parts.append("…\n")
     return "".join(parts).rstrip("\n")
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    value: JsonValue
+    depth: int
+    head: str
+    """The key before it."""
+    tail: str
+    is_end: bool = False
+    """The bracket that closes an object or a list."""
+
+
+def _children(value: JsonValue, depth: int) -> Iterator[_Piece]:
+    assert isinstance(value, dict | list)  # nothing else has any
+    last = len(value) - 1
+    if isinstance(value, dict):
+        for number, (key, child) in enumerate(value.items()):
+            head = f"{json.dumps(key, ensure_ascii=False)}: "
+            yield _Piece(child, depth, head, "," if number < last else "")
+    else:
+        for number, child in enumerate(value):
+            yield _Piece(child, depth, "", "," if number < last else "")
+
+
+def _scalar_json(value: JsonValue, room: int) -> str:
+    return json.dumps(value[:room], ensure_ascii=False) if isinstance(value, str) else value_words(value)
