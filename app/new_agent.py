@@ -18,8 +18,8 @@ from app.buttons import Button, ButtonLook
 from app.fields import FIELD_HEIGHT
 from app.flow_layout import FlowLayout
 from app.form_rows import Choice, ChoiceRow, ErrorLabel, Row, TextRow
-from app.labels import QuietLabel
-from app.theme import GRID, TextSize, font
+from app.labels import ElidedLabel
+from app.theme import GRID
 from core.agent import AgentLibrary
 from core.agent_definition import COMPLETING_ROLES, SUGGESTED_ROLES
 from core.agent_writing import AgentText, FieldValue
@@ -96,9 +96,7 @@ class NewAgentDialog(QDialog):
         self._grid.setColumnStretch(1, 1)
         self.rows: dict[str, Row] = {}
         self._make_rows(places, backends)
-        self.target = QuietLabel(parent=self)
-        self.target.setFont(font(TextSize.SMALL))
-        self.target.setWordWrap(True)
+        self.target = ElidedLabel(parent=self)
         self.error = ErrorLabel(self)
         make = self.tr("Make the agent") if copy_of is None else self.tr("Make the copy")
         self.make_button = Button(make, ButtonLook.FILLED, "", self)
@@ -201,7 +199,7 @@ class NewAgentDialog(QDialog):
         name, path = self._values.get("name"), self.path
         problem = self._problem(name, path) if isinstance(name, str) and path is not None else ""
         self.rows["name"].show_error(problem)
-        self.target.setText(self.tr("File: {0}").format(path) if path is not None else "")
+        self.target.set_text(self.tr("File: {0}").format(path) if path is not None else "")
         self.make_button.setEnabled(path is not None and not problem)
         self.error.hide()
 

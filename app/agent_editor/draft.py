@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from enum import StrEnum
 from hashlib import sha256
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
-from PySide6.QtGui import QUndoCommand, QUndoStack
+from PySide6.QtGui import QUndoStack
 
 import resources
+from app.agent_editor.draft_edits import HeadEdit, PromptEdit
 from app.agent_editor.plain_document import PlainDocument
 from app.file_watch import FileWatch
 from core.agent_definition import AgentDefinition
@@ -160,9 +160,7 @@ class AgentDraft(QObject):
         """Set a value of the front matter. Raises UserFileError where that is not possible."""
         after = self._parts.with_fields({key: value})
         if after != self._parts:
-            self.undo_stack.push(
-                _HeadEdit(label, self._parts, after, self._set_parts, f"{key} {self._round}")
-            )
+            self.undo_stack.push(HeadEdit(label, self._parts, after, self._set_parts, f"{key} {self._round}"))
 
     @Slot()
     def end_merging(self) -> None:
@@ -180,7 +178,7 @@ class AgentDraft(QObject):
     def _apply(self, text: str, label: str) -> None:
         after = AgentText.parse(text)
         self.undo_stack.beginMacro(label)
-        self.undo_stack.push(_HeadEdit(label, self._parts, after, self._set_parts, ""))
+        self.undo_stack.push(HeadEdit(label, self._parts, after, self._set_parts, ""))
         self.prompt.become(after.shown_prompt)
         self.undo_stack.endMacro()
 
@@ -214,7 +212,7 @@ class AgentDraft(QObject):
 
     @Slot()
     def _prompt_edited(self) -> None:
-        self.undo_stack.push(_PromptEdit(self.tr("Edit the prompt"), self.prompt))
+        self.undo_stack.push(PromptEdit(self.tr("Edit the prompt"), self.prompt))
 
     def _set_parts(self, parts: AgentText) -> None:
         self._parts = parts
@@ -289,15 +287,21 @@ class AgentDraft(QObject):
 
     def revert(self) -> None:
         """Go back to the text of the file, as a step of undo. Raises UserFileError for no text."""
-        if self._known is not None:
-            self.replace_text(decode(self._known, self.path), self.tr("Revert"))
+        found = self._theirs if self._theirs is not None else self._known
+        if found is not None:
+            was_gone = self.disk is Disk.GONE
+            self.replace_text(decode(found, self.path), self.tr("Revert"))
+            self._known = found
             self._is_as_on_disk()
+            if was_gone:
+                self._set_disk(Disk.GONE)
 
     def restore(self, text: str, base: str) -> None:
         """Take in work that was kept aside and began with a file of this digest; it is not saved."""
         self.replace_text(text, self.tr("Restore"))
         if self._known is not None and base != self.base and self.has_edits:
-            self._theirs = self._known
+            # Nothing that the file may have is what this work began with.
+            self._known, self._theirs = None, self._known
             self._set_disk(Disk.CHANGED)
 
     def keep_mine(self) -> None:
@@ -377,50 +381,3 @@ def _without_mark(text: str) -> tuple[str, str]:
     """The byte order mark that a text may begin with, and the text."""
     rest = text.removeprefix(BYTE_ORDER_MARK)
     return text[: len(text) - len(rest)], rest
-
-
-class _HeadEdit(QUndoCommand):
-    """Another front matter; edits of one field merge until it is left."""
-
-    def __init__(
-        self, text: str, before: AgentText, after: AgentText, apply: Callable[[AgentText], None], key: str
-    ) -> None:
-        super().__init__(text)
-        self._before = before
-        self._after = after
-        self._apply = apply
-        self._key = key
-
-    def id(self) -> int:
-        return 1 if self._key else -1
-
-    def mergeWith(self, other: QUndoCommand) -> bool:  # noqa: N802
-        if not isinstance(other, _HeadEdit) or other._key != self._key:
-            return False
-        self._after = other._after
-        self.setObsolete(self._after == self._before)
-        return True
-
-    def redo(self) -> None:
-        self._apply(self._after)
-
-    def undo(self) -> None:
-        self._apply(self._before)
-
-
-class _PromptEdit(QUndoCommand):
-    """What was edited in the prompt; its document knows how to take it back."""
-
-    def __init__(self, text: str, document: PlainDocument) -> None:
-        super().__init__(text)
-        self._document = document
-        self._is_done = True
-
-    def redo(self) -> None:
-        if self._is_done:
-            self._is_done = False
-        else:
-            self._document.redo()
-
-    def undo(self) -> None:
-        self._document.undo()

@@ -18,15 +18,15 @@ from PySide6.QtWidgets import (
 )
 
 import resources
-from app.agent_editor.difference import DifferenceDialog
 from app.agent_editor.draft import AgentDraft, Disk
+from app.agent_editor.file_notices import SAVING, FileNotices
 from app.agent_editor.form import AgentForm
 from app.agent_editor.head import AgentHead
 from app.agent_editor.preview import PromptPreview
 from app.agent_editor.problem_list import ProblemList
 from app.agent_editor.prompt_pane import PromptPane
 from app.document import WorkflowDocument
-from app.notice_bar import Notice, NoticeAction, NoticeArea, Tone
+from app.notice_bar import NoticeArea
 from app.problem_text import problem_lines
 from app.question import Choice, ask
 from app.tab_bar import FlatTabBar
@@ -41,8 +41,6 @@ SIDE_BY_SIDE = 900
 """Pixels from which on the prompt and its preview are beside each other."""
 SETTLE_MS = 200
 """Problems and preview follow when nothing was typed for so long."""
-DISK, STATE, SAVING = "disk", "state", "saving"
-"""Names of the notices."""
 
 
 class AgentEditor(QWidget):
@@ -67,9 +65,9 @@ class AgentEditor(QWidget):
         self._document = document
         self.draft: AgentDraft | None = None
         self.question: QMessageBox | None = None
-        self.difference: DifferenceDialog | None = None
         self.head = AgentHead(self)
         self.notices = NoticeArea(self)
+        self.file_notices = FileNotices(self.notices, self)
         self.tabs = FlatTabBar(self)
         self.tabs.setAccessibleName(self.tr("Ways to look at the agent"))
         for text in (self.tr("Edit"), self.tr("Preview"), self.tr("Whole file")):
@@ -131,6 +129,8 @@ class AgentEditor(QWidget):
     def _connect(self) -> None:
         self.head.save_requested.connect(self.save)
         self.head.revert_requested.connect(self.revert)
+        self.file_notices.save_requested.connect(self.save)
+        self.file_notices.copy_requested.connect(self.copy_requested)
         self.head.close_requested.connect(self.close_requested)
         self.head.other_chosen.connect(self.other_requested)
         self.head.undo.triggered.connect(self.undo)
@@ -162,14 +162,12 @@ class AgentEditor(QWidget):
                 signal.disconnect(slot)
             self._remember_place(self.draft)
         self.draft = draft
-        for name in tuple(self.notices.names):
-            self.notices.dismiss(name)
+        self.file_notices.follow(draft)
         if draft is not None:
             for signal, slot in self._slots(draft):
                 signal.connect(slot)
             self.prompt.show_document(draft.prompt)
             self._show_view()
-            self._show_disk()
             self._restore_place(draft)
         self._show_state()
         self._show_fields()
@@ -181,8 +179,7 @@ class AgentEditor(QWidget):
             (draft.text_changed, self._settle.start),
             (draft.view_changed, self._show_view),
             (draft.modified_changed, self._show_state),
-            (draft.disk_changed, self._show_disk),
-            (draft.reloaded, self._say_reloaded),
+            (draft.disk_changed, self._show_state),
         )
 
     def _remember_place(self, draft: AgentDraft) -> None:
@@ -209,27 +206,9 @@ class AgentEditor(QWidget):
             can_save=not draft.is_example and draft.disk is not Disk.CHANGED,
             is_example=draft.is_example,
         )
-        locked = draft.is_example
-        self.form.setEnabled(not locked)
+        self.form.setEnabled(not draft.is_example)
         for pane in (self.prompt, self.whole):
-            pane.edit.setReadOnly(locked)
-        if locked:
-            text = self.tr("This agent comes with OpenLoop and is not changed in place.")
-            copy = NoticeAction(self.tr("Copy to my agents folder"), self._request_copy, stays=True)
-            self._tell_once(STATE, Notice(text, actions=(copy,), dismissible=False))
-        elif not draft.can_be_saved and draft.disk is Disk.SAME:
-            text = self.tr("{0} is read-only: what you change here cannot be saved in it.")
-            self._tell_once(STATE, Notice(text.format(draft.path.name), Tone.WARNING))
-
-    def _tell_once(self, name: str, notice: Notice) -> None:
-        bar = self.notices.bar(name)
-        if bar is None or bar.notice.text != notice.text:
-            self.notices.tell(name, notice)
-
-    @Slot()
-    def _request_copy(self) -> None:
-        if self.draft is not None:
-            self.copy_requested.emit(self.draft.path)
+            pane.edit.setReadOnly(draft.is_example)
 
     @Slot()
     def _show_fields(self) -> None:
@@ -416,8 +395,7 @@ class AgentEditor(QWidget):
         except ChangedOnDiskError:
             return False
         except UserFileError as error:
-            text = self.tr("{0} is not saved.").format(draft.path.name)
-            self.notices.tell(SAVING, Notice(text, Tone.ERROR, problem_lines(error.problems)))
+            self.file_notices.say_not_saved(error)
             return False
         self.notices.dismiss(SAVING)
         self.message.emit(self.tr("{0} is saved.").format(draft.path.name))
@@ -434,70 +412,7 @@ class AgentEditor(QWidget):
             try:
                 self.draft.revert()
             except UserFileError as error:
-                self._say_unreadable(error)
-
-    @Slot()
-    def _show_disk(self) -> None:
-        draft = self.draft
-        if draft is None:
-            return
-        if draft.disk is Disk.SAME:
-            self.notices.dismiss(DISK)
-        elif draft.disk is Disk.GONE:
-            text = self.tr("{0} was moved or deleted. What is here is kept; Save writes it again.")
-            save = NoticeAction(self.tr("Save it again"), self.save)
-            notice = Notice(text.format(draft.path.name), Tone.WARNING, actions=(save,), dismissible=False)
-            self.notices.tell(DISK, notice)
-        else:
-            text = self.tr("Another program changed {0}. It is not saved before you decide.")
-            actions = (
-                NoticeAction(self.tr("Keep mine"), self.keep_mine, stays=True),
-                NoticeAction(self.tr("Take theirs"), self.take_theirs, stays=True),
-                NoticeAction(self.tr("Show difference"), self.show_difference, stays=True),
-            )
-            notice = Notice(text.format(draft.path.name), Tone.WARNING, actions=actions, dismissible=False)
-            self.notices.tell(DISK, notice)
-        self._show_state()
-
-    @Slot()
-    def keep_mine(self) -> None:
-        """A save may replace what the other program wrote."""
-        if self.draft is not None:
-            self.draft.keep_mine()
-
-    @Slot()
-    def take_theirs(self) -> None:
-        """Go on with what the other program wrote; undo brings mine back."""
-        if self.draft is not None:
-            try:
-                self.draft.take_theirs()
-            except UserFileError as error:
-                self._say_unreadable(error)
-
-    def _say_unreadable(self, error: UserFileError) -> None:
-        text = self.tr("The file on disk cannot be read.")
-        self.notices.tell(SAVING, Notice(text, Tone.ERROR, problem_lines(error.problems)))
-
-    @Slot()
-    def show_difference(self) -> None:
-        """Show what is different on disk."""
-        draft = self.draft
-        if draft is not None:
-            self.difference = DifferenceDialog(
-                draft.path.name, draft.text, draft.theirs, self.keep_mine, self.take_theirs, self
-            )
-            self.difference.destroyed.connect(self._forget_difference)
-            self.difference.open()
-
-    @Slot()
-    def _forget_difference(self) -> None:
-        self.difference = None
-
-    @Slot()
-    def _say_reloaded(self) -> None:
-        if self.draft is not None:
-            text = self.tr("{0} was changed by another program and is shown as it is now.")
-            self.notices.tell(SAVING, Notice(text.format(self.draft.path.name)))
+                self.file_notices.say_unreadable(error)
 
     # --- links -----------------------------------------------------------------------------------------
 

@@ -97,11 +97,11 @@ class PromptFindBar(QWidget):
 
     @Slot()
     def _look(self) -> None:
-        self._mark()
         places = self._places()
         if places:
             at = self._edit.textCursor().selectionStart()
             self._select(next((place for place in places if place >= at), places[0]))
+        self._mark()
 
     @Slot(int)
     def step(self, direction: int) -> None:

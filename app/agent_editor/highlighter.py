@@ -54,6 +54,7 @@ class AgentHighlighter(QSyntaxHighlighter):
         self._has_matter = has_matter
         self._view = range(0)
         """The lines that are in view."""
+        self._is_colouring = False
         self._lazy = document.blockCount() > ALL_AT_ONCE
         self._make_formats()
 
@@ -90,14 +91,17 @@ class AgentHighlighter(QSyntaxHighlighter):
 
     def color_lines(self, first: int, last: int) -> None:
         """These lines came into view (numbers from 0, both included)."""
-        if not self._lazy:
+        if not self._lazy or self._is_colouring:
+            # Colouring a line tells the editor at once, which asks again.
             return
+        self._is_colouring = True
         self._view = range(first, last + 1)
         block = self.document().findBlockByNumber(first)
         while block.isValid() and block.blockNumber() <= last:
             if block.length() > 1 and not block.layout().formats():
                 self.rehighlightBlock(block)
             block = block.next()
+        self._is_colouring = False
 
     # --- one line --------------------------------------------------------------------------------------
 
