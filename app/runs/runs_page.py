@@ -43,6 +43,7 @@ from app.theme import TextSize, font
 _MARGIN = 12
 _SIDE_BY_SIDE = 1000
 """From this width on the list stands beside the run, not above it."""
+_SHORT = 620
 
 
 class RunsPage(QWidget):
@@ -463,8 +464,16 @@ class RunsPage(QWidget):
         orientation = Qt.Orientation.Horizontal if beside else Qt.Orientation.Vertical
         if orientation != self.splitter.orientation():
             self.splitter.setOrientation(orientation)
-            whole = self.width() if beside else self.height()
-            self.splitter.setSizes([whole * 3 // 5, whole * 2 // 5])
+            self._share()
+        elif event.oldSize().height() <= 0:
+            self._share()
+
+    def _share(self) -> None:
+        """More for the list, unless little room is left for what is selected then."""
+        beside = self.splitter.orientation() is Qt.Orientation.Horizontal
+        whole = self.width() if beside else self.height()
+        listed = whole // 2 if not beside and whole < _SHORT else whole * 3 // 5
+        self.splitter.setSizes([listed, whole - listed])
 
 
 def _is_resumable(entry: RunEntry | None) -> bool:
