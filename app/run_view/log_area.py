@@ -34,6 +34,8 @@ _TICK_MS = 33
 _TOP = 2 * GRID
 _RING = 2
 """The line along the top of what has the focus: a frame around a whole page is loud."""
+_MUCH, _LITTLE = 32 * 1024 * 1024, 1024 * 1024
+"""Bytes that are not known yet: more than can be read in a moment, and next to nothing."""
 _ZOOMS = (-4, 24)
 
 
@@ -54,6 +56,8 @@ class LogArea(QAbstractScrollArea):
         self._seen = 0
         self._syncing = False
         self._ring = False
+        self._reading = False
+        """A big file was opened and its end is not known yet: its beginning is shown until then."""
         self._current_header: int | None = None
         self._empty_text = self.tr("Nothing printed yet.")
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -85,6 +89,7 @@ class LogArea(QAbstractScrollArea):
         self._painter.show_time = not raw
         self._page.forget_layout()
         self._follow = not self._still
+        self._reading = self._page.behind > _MUCH
         self.refresh()
         self._sync()
 
@@ -152,6 +157,9 @@ class LogArea(QAbstractScrollArea):
         """Look at the file once; the timer does it while the view is visible."""
         generation = self._page.snapshot.generation
         changed = self._page.poll()
+        if self._reading and self._page.behind < _LITTLE:
+            self._reading = False
+            changed = True
         if changed:
             if self._page.snapshot.generation != generation:
                 self._forget_places()
@@ -184,7 +192,7 @@ class LogArea(QAbstractScrollArea):
         """Bring place, scroll bars and pill in line with the file."""
         rows = self._page_rows()
         self._tail = self._page.tail(rows)
-        if self._follow or self._page.place > self._tail:
+        if (self._follow and not self._reading) or self._page.place > self._tail:
             self._page.place = self._tail
         shown = self._page.map
         self._syncing = True
@@ -198,7 +206,11 @@ class LogArea(QAbstractScrollArea):
         if self._painter.wrap:
             self.horizontalScrollBar().setRange(0, 0)
         self._syncing = False
-        if at_end or self._follow or self._still:
+        if self._reading and self._follow:
+            self._pill.say_reading(self._page.share_known)
+            self._pill.show()
+            self._place_overlays()
+        elif at_end or self._follow or self._still:
             self._pill.hide()
         else:
             self._pill.say(self._page.snapshot.lines - self._seen)

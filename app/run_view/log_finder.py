@@ -91,7 +91,10 @@ class LogFinder:
         self._search.cancel()
         self._job.stop()
 
-    close = pause
+    def give_up(self) -> None:
+        """Let the thread end, and do not wait: whoever types on must not."""
+        self._search.cancel()
+        self._job.ask_to_stop()
 
 
 class LogSieve:
@@ -150,4 +153,7 @@ class LogSieve:
         self._filter.cancel()
         self._job.stop()
 
-    close = pause
+    def give_up(self) -> None:
+        """Let the thread end, and do not wait: whoever types on must not."""
+        self._filter.cancel()
+        self._job.ask_to_stop()

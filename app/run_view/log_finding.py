@@ -25,6 +25,8 @@ class FindingLog(LogArea):
         super().__init__(parent)
         self._finder: LogFinder | None = None
         self._sieve: LogSieve | None = None
+        self._given_up: list[LogFinder | LogSieve] = []
+        """Searches whose threads are about to end."""
         self._found: tuple[int, int] | None = None
         self._home: int | None = None
         """The line that was at the top before lines were left out, until it is known where it is now."""
@@ -47,9 +49,10 @@ class FindingLog(LogArea):
         self._found = None
 
     def _stop_threads(self) -> None:
-        for search in (self._finder, self._sieve):
+        for search in (self._finder, self._sieve, *self._given_up):
             if search is not None:
                 search.pause()
+        self._given_up.clear()
         super()._stop_threads()
 
     @Slot()
@@ -116,9 +119,14 @@ class FindingLog(LogArea):
 
     # --- searching --------------------------------------------------------------------------------------
 
+    def _give_up(self, search: LogFinder | LogSieve | None) -> None:
+        if search is not None:
+            search.give_up()
+            self._given_up = [old for old in self._given_up if old.searching]
+            self._given_up.append(search)
+
     def _drop_search(self) -> None:
-        if self._finder is not None:
-            self._finder.close()
+        self._give_up(self._finder)
         self._finder, self._found = None, None
         self._drop_sieve()
         self._show_marks()
@@ -126,7 +134,7 @@ class FindingLog(LogArea):
     def _drop_sieve(self) -> None:
         if self._sieve is None:
             return
-        self._sieve.close()
+        self._give_up(self._sieve)
         line = self._page.place.line
         if self._selection.caret is not None and self._page.nearest(self._selection.caret.line) in (
             placed.laid.row.line for placed in self._rows()
@@ -143,8 +151,7 @@ class FindingLog(LogArea):
         """Something else is looked for, or in another way."""
         start = self._offset_of(self._found[0] if self._found else self._page.place.line)
         source, needle = self._page.source, self._bar.needle
-        if self._finder is not None:
-            self._finder.close()
+        self._give_up(self._finder)
         self._finder, self._found = None, None
         if source is None:
             return
@@ -176,8 +183,7 @@ class FindingLog(LogArea):
             self._drop_sieve()
             return
         home = self._home if self._home is not None else self._page.place.line
-        if self._sieve is not None:
-            self._sieve.close()
+        self._give_up(self._sieve)
         self._sieve, self._home = sieve, home
         self._page.sift(sieve)
         self._current_header = None

@@ -117,6 +117,17 @@ class LogPage:
         """The line itself where it is shown, else a neighbour that is."""
         return self.map.line_of(max(0, min(self.map.shown_of(line), self.map.shown - 1)))
 
+    @property
+    def behind(self) -> int:
+        """Bytes of the file that are not known yet."""
+        return max(0, self.source.behind) if self.source is not None else 0
+
+    @property
+    def share_known(self) -> float:
+        """How much of the file is known, 0 to 1."""
+        size = self.snapshot.size
+        return size / (size + self.behind) if size else 0.0
+
     def forget_layout(self) -> None:
         """Width, font or colours changed."""
         self._kept.clear()

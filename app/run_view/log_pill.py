@@ -26,6 +26,13 @@ class FollowPill(QToolButton):
             text += self.tr(" · 1 new line")
         elif lines:
             text += self.tr(" · {lines} new lines").format(lines=f"{lines:,}")
+        self._show(text)
+
+    def say_reading(self, share: float) -> None:
+        """Show how much of a big file was read, 0 to 1; its end is shown then."""
+        self._show(self.tr("Reading… {percent} %").format(percent=int(share * 100)))
+
+    def _show(self, text: str) -> None:
         if text != self.text():
             self.setText(text)
             self.setAccessibleName(text.removeprefix("↓ "))

@@ -40,6 +40,10 @@ class BackgroundJob:
             self._thread = threading.Thread(target=work, name=self._name, daemon=True)
             self._thread.start()
 
+    def ask_to_stop(self) -> None:
+        """Ask the thread to end, and do not wait."""
+        self.stopping.set()
+
     def stop(self) -> None:
         """Ask the thread to end and wait for it, but not long: what takes longer ends by itself."""
         self.stopping.set()
@@ -61,6 +65,11 @@ class LogSource:
         pattern: re.Pattern[bytes] | None = FOLD_HEADER if structured else None
         self._index = LineIndex(path, pattern)
         self._job = BackgroundJob("log-index")
+
+    @property
+    def behind(self) -> int:
+        """Bytes that are not indexed; -1 when what is indexed is no longer there."""
+        return self._index.behind()
 
     def poll(self) -> IndexSnapshot:
         """What is known now; sees to it that more becomes known."""

@@ -190,6 +190,26 @@ def test_a_hidden_view_does_nothing(view: LogView, log: Path, qtbot: QtBot) -> N
     assert view._timer.isActive()
 
 
+def test_a_big_file_shows_its_beginning_until_its_end_is_known(
+    view: LogView, log: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.run_view.log_area._MUCH", 1_000_000)
+    log.write_bytes(numbered(3_000_000))
+    tops: set[str] = set()
+    view.set_source(log, raw=True)
+    assert view._pill.text().startswith("Reading… ")
+
+    def is_read() -> bool:
+        if view._reading:
+            tops.update(view.visible_text()[:1])
+        return not view._reading and view.line_count == 3_000_000
+
+    wait(qtbot, is_read)
+    assert tops == {"line 0"}, "it does not rush by"
+    assert view.visible_text()[-1] == "line 2999999"
+    assert view._pill.isHidden()
+
+
 # --- looks --------------------------------------------------------------------------------------------
 
 
