@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
 from core.json_types import JsonValue
-from core.merge import same_json
+from core.merge import parse_path, same_json
 from core.progress import RecordedConflict
 from core.state import Conflict, MergeRule
 
@@ -58,3 +58,11 @@ def keepers_by_path(conflicts: Sequence[Conflict]) -> dict[str, tuple[str, ...]]
 def path_key(entry: RecordedConflict) -> Hashable:
     """One path in one merge."""
     return entry.phase, entry.iteration, entry.group, entry.conflict.path
+
+
+def conflict_keys(path: str) -> tuple[str, ...]:
+    """The keys of a conflict's path; none where it cannot be read: a journal may say anything."""
+    try:
+        return parse_path(path)
+    except ValueError:
+        return ()

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from core.conflict_keepers import keepers_by_path
+from core.conflict_keepers import conflict_keys, keepers_by_path
 from core.group_failures import OPENLOOP
 from core.json_types import JsonObject, JsonValue
-from core.merge import parse_path, same_json
+from core.merge import same_json
 from core.state import Conflict, StateUpdate, WorkflowState
 
 MOST_CHANGES = 20_000
@@ -264,7 +264,7 @@ def _keepers_tree(conflicts: Sequence[Conflict]) -> _Keepers:
     root = _Keepers()
     for path, names in keepers_by_path(conflicts).items():
         node = root
-        for key in parse_path(path):
+        for key in conflict_keys(path):
             node = node.below.setdefault(key, _Keepers())
         node.names = names
     return root

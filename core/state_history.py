@@ -198,10 +198,16 @@ class StateHistory:
             kept = self._kept.get(number), self._kept.get(number - 1)
         state, before = kept
         if state is None or (number and (before is None or updates is None)):
-            maker = self._maker(number)
-            before = self._state(maker, number - 1) if number else None
-            state = self._state(maker, number)
-            updates = maker.updates_of(number)
+            try:
+                maker = self._maker(number)
+                before = self._state(maker, number - 1) if number else None
+                updates = maker.updates_of(number)
+                state = self._state(maker, number)
+            except (StateUnknown, OSError):
+                if state is None:
+                    raise
+                # It is known what it is, not what it came from.
+                before = None
         return _look(number, merge.point, before, state, updates or {})
 
     def _maker(self, number: int) -> StateMaker:

@@ -14,8 +14,7 @@ from app.run_view.conflict_words import conflict_text, keeper_words, where_words
 from app.run_view.flat_rows import flatten
 from app.run_view.state_words import value_words
 from app.scroll_bar import use_thin_scroll_bars
-from core.conflict_keepers import path_key, writes_by_path
-from core.merge import parse_path
+from core.conflict_keepers import conflict_keys, path_key, writes_by_path
 from core.progress import RecordedConflict
 from core.visible_text import visible
 
@@ -94,7 +93,7 @@ class ConflictTable(QWidget):
         for entry in new:
             keepers = writes[path_key(entry)].kept_by(entry.conflict.rule, entry.conflict.outcome)
             self._told.append((entry, keepers))
-            self.paths.append(_keys(entry.conflict.path))
+            self.paths.append(conflict_keys(entry.conflict.path))
             self.table.addTopLevelItem(self._item(entry, keepers))
         count = len(conflicts)
         words = self.tr("{0} conflict") if count == 1 else self.tr("{0} conflicts")
@@ -134,11 +133,3 @@ class ConflictTable(QWidget):
         row = self.table.indexOfTopLevelItem(item) if item is not None else -1
         if 0 <= row < len(self._told):
             self.chosen.emit(row)
-
-
-def _keys(path: str) -> tuple[str, ...]:
-    try:
-        return parse_path(path)
-    except ValueError:
-        # A journal may say anything; then the table alone tells of it.
-        return ()

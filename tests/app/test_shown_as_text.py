@@ -40,6 +40,7 @@ from app.question import Choice, ask
 from app.reading_text import ReadingText, harmless
 from app.run_view.run_view import RunView
 from app.run_view.status_line import StatusLine
+from app.run_view.tabs import COST
 from app.sealed_browser import SealedBrowser
 from core.agent import AgentLibrary
 from core.events import (
@@ -93,6 +94,7 @@ def what_happens(folder: Path) -> list[Event]:
     conflict = Conflict(f"payload.{HOSTILE}", MergeRule.LAST, HOSTILE, HOSTILE, HOSTILE, "b", HOSTILE)
     return [
         RunStarted(time=START, run_id="r", workflow=HOSTILE, folder=str(folder), max_loops=9),
+        StateChanged(time=START, state=WorkflowState()),
         PhaseStarted(time=START, phase="loop"),
         IterationStarted(time=START, iteration=1),
         GroupStarted(
@@ -199,6 +201,7 @@ def test_every_place_of_the_run_view_shows_text_as_it_stands(view: RunView, tmp_
     progress.apply_all(events[1:])
     view.take(events, START)
     view.tabs.show_state()
+    view.tabs.show_page(COST)
     view.tabs.open_list()
     places = places_that_show(view)
     progress.apply(END)
@@ -207,7 +210,7 @@ def test_every_place_of_the_run_view_shows_text_as_it_stands(view: RunView, tmp_
     assert view.banner.title.text() == harmless(HOSTILE)
     assert {"ReadingText", "tool tip of TurnPill", "tool tip of Button"} <= places, places
     assert any("Tab" in place for place in places), places
-    assert "tool tip of QTreeView" in places, places
+    assert "tool tip of StateTree" in places, places
     assert "tool tip of QTreeWidget" in places, places
     assert QGuiApplication.clipboard().text() == "mine"
 

@@ -393,3 +393,14 @@ def test_a_failed_turn_of_a_group_that_went_on_is_told_by_openloop(shop: Worksho
     failures = history.look(2).changes.at(("payload", "_failures"))
     assert failures is not None
     assert failures.writers == ("OpenLoop",)
+
+
+def test_a_state_that_is_known_is_shown_also_where_nothing_is_recorded(tmp_path: Path) -> None:
+    history = StateHistory(tmp_path)
+    state = WorkflowState(payload={"a": 1})
+    history.take([Merged(time=1.0, writers=("a",)), StateChanged(time=1.0, state=state)])
+    look = history.look(1)
+    assert look.state is state
+    assert look.changes.count == 0
+    with pytest.raises(StateUnknown):
+        history.look(0)
