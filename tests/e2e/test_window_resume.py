@@ -255,7 +255,9 @@ def test_a_run_that_was_cut_off_is_offered_at_the_start_and_goes_on(desk: Desk) 
     desk.until(lambda: page.current is not None and page.current.folder == folder, "it was never shown")
     assert "cut off" in page.detail.facts.text()
     desk.project.demo("slow", writes={"slow": 2})
-    desk.click(page.detail.form.resume_button)
+    button = page.detail.form.resume_button
+    desk.until(lambda: page.rect().contains(button.mapTo(page, button.rect().center())), "no room for it")
+    desk.click(button)
     desk.until(lambda: runs(desk), "it never went on")
     desk.until_ended()
     assert desk.finished.status is RunStatus.COMPLETED, desk.finished
