@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, QRectF, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import (
     QAccessible,
     QFocusEvent,
@@ -25,18 +25,17 @@ from app.run_view.log_marks import MarkedScrollBar
 from app.run_view.log_page import LogPage, Place, PlacedRow
 from app.run_view.log_painter import MARGIN, LogPainter, RowMarks
 from app.run_view.log_pill import FollowPill
-from app.run_view.log_selection import Caret, LogSelection
+from app.run_view.log_selection import LogSelection
 from app.run_view.log_source import LogSource
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import GRID, font, is_appearance_event, theme
 
 _TICK_MS = 33
-_TOP = 2 * GRID
+TOP = 2 * GRID
 _RING = 2
 """The line along the top of what has the focus: a frame around a whole page is loud."""
 _MUCH, _LITTLE = 32 * 1024 * 1024, 1024 * 1024
 """Bytes that are not known yet: more than can be read in a moment, and next to nothing."""
-_ZOOMS = (-4, 24)
 
 
 class LogArea(QAbstractScrollArea):
@@ -186,7 +185,7 @@ class LogArea(QAbstractScrollArea):
         self.following_changed.emit(follow)
 
     def _page_rows(self) -> int:
-        return max(1, int((self.viewport().height() - _TOP) // self._painter.row_height))
+        return max(1, int((self.viewport().height() - TOP) // self._painter.row_height))
 
     def _sync(self) -> None:
         """Bring place, scroll bars and pill in line with the file."""
@@ -283,7 +282,7 @@ class LogArea(QAbstractScrollArea):
     # --- painting ---------------------------------------------------------------------------------------
 
     def _rows(self) -> list[PlacedRow]:
-        return self._page.rows(self.viewport().height() - _TOP)
+        return self._page.rows(self.viewport().height() - TOP)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
@@ -294,16 +293,16 @@ class LogArea(QAbstractScrollArea):
         if not rows:
             painter.setFont(font())
             painter.setPen(theme().color("quiet"))
-            box = area.rect().adjusted(MARGIN, _TOP, -MARGIN, -_TOP)
+            box = area.rect().adjusted(MARGIN, TOP, -MARGIN, -TOP)
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, self._empty_text)
         left = -float(self.horizontalScrollBar().value())
-        painter.setClipRect(QRectF(0, _TOP, area.width(), area.height()))
+        painter.setClipRect(QRectF(0, TOP, area.width(), area.height()))
         for placed in rows:
             self._painter.paint(
                 painter,
                 placed.laid,
                 left,
-                _TOP + placed.top,
+                TOP + placed.top,
                 area.width(),
                 self._marks_in(placed),
             )
@@ -338,85 +337,6 @@ class LogArea(QAbstractScrollArea):
             selected=self._selection.in_row(row.line, len(row.text)),
             focused=self.hasFocus() and row.line == self._current_header,
         )
-
-    # --- places, folds, zoom ----------------------------------------------------------------------------
-
-    def _placed_at(self, y: float) -> PlacedRow | None:
-        step = self._painter.row_height
-        for placed in self._rows():
-            top = _TOP + placed.top
-            if top <= y < top + placed.laid.heights * step:
-                return placed
-        return None
-
-    def _top_of(self, placed: PlacedRow) -> float:
-        """Where a row begins in the viewport."""
-        return _TOP + placed.top
-
-    def _caret_at(self, point: QPointF) -> Caret | None:
-        rows = self._rows()
-        if not rows:
-            return None
-        placed = self._placed_at(point.y())
-        if placed is None:
-            if point.y() < _TOP:
-                return Caret(rows[0].laid.row.line, 0)
-            return Caret(rows[-1].laid.row.line, len(rows[-1].laid.row.text))
-        x = point.x() + self.horizontalScrollBar().value() - self._painter.text_left
-        character = self._painter.character_at(placed.laid, x, point.y() - _TOP - placed.top)
-        return Caret(placed.laid.row.line, character)
-
-    def _reveal(self, line: int, part: int, margin: int | None = None) -> None:
-        """Scroll so that a screen row is visible, with `margin` rows before it (None: a third of a page)."""
-        step = self._painter.row_height
-        for placed in self._rows():
-            if placed.laid.row.line == line:
-                y = _TOP + placed.top + part * step
-                if y >= 0 and y + step <= self.viewport().height():
-                    self._set_follow(False)
-                    return
-        above = self._page_rows() // 3 if margin is None else margin
-        if margin is not None and Place(line, part) > self._page.place:
-            above = self._page_rows() - 1 - margin
-        self._go(self._page.moved(Place(line, part), -above))
-
-    def _offset_of(self, line: int) -> int:
-        source = self._page.source
-        read = source.read(line, 1) if source is not None else []
-        return read[0].offset if read else 0
-
-    def _toggle(self, line: int) -> None:
-        fold = self._page.folds.header(line)
-        if fold is not None:
-            self._page.folds.toggle(fold)
-            self._refold()
-
-    def fold_all(self) -> None:
-        """Hide the results of all tool calls."""
-        self._page.folds.set_all(folded=True)
-        self._refold()
-
-    def unfold_all(self) -> None:
-        """Show the results of all tool calls."""
-        self._page.folds.set_all(folded=False)
-        self._refold()
-
-    def _refold(self) -> None:
-        """Folds changed: what is at the top of the page stays there where it can."""
-        self._page.forget_layout()
-        folds = self._page.folds
-        line = folds.line_of(folds.shown_of(self._page.place.line))
-        place = self._page.place if line == self._page.place.line else Place(line)
-        self._tail = self._page.tail(self._page_rows())
-        self._go(place)
-
-    def zoom(self, step: int) -> None:
-        """Larger (1), smaller (-1) or the normal size again (0)."""
-        zoom = min(_ZOOMS[1], max(_ZOOMS[0], self._painter.zoom + step)) if step else 0
-        if zoom != self._painter.zoom:
-            self._painter.zoom = zoom
-            self._painter.restyle()
-            self._relayout()
 
     def focusInEvent(self, event: QFocusEvent) -> None:  # noqa: N802
         # It helps who walks with keys; after a click it is only noise.

@@ -9,16 +9,16 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
-from app.run_view.log_area import LogArea
 from app.run_view.log_find import FindBar
 from app.run_view.log_finder import LogFinder, LogSieve
 from app.run_view.log_page import Place, PlacedRow
 from app.run_view.log_painter import Marked, RowMarks
+from app.run_view.log_places import PlacedLog
 from core.line_kinds import EVERY_KIND
 from core.line_needle import NeedleError
 
 
-class FindingLog(LogArea):
+class FindingLog(PlacedLog):
     """A log in which one can find text, and which can show only the lines that match."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
