@@ -1,0 +1,36 @@
+"""All scenes by name. A scene brings the window into one view; tests and the guide's pictures go through all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tests.scenes.stage import Stage
+
+Play = Callable[[Stage], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """One view of the window."""
+
+    name: str
+    about: str
+    """What is seen, in a line."""
+    play: Play
+    needs_runs: bool = False
+    """Whether it wants finished runs of the examples in `Stage.recorded`."""
+
+
+SCENES: dict[str, Scene] = {}
+
+
+def scene(*, needs_runs: bool = False) -> Callable[[Play], Play]:
+    """Put a function into the catalogue, under its name; its first line says what is seen."""
+
+    def add(play: Play) -> Play:
+        assert play.__doc__ and play.__name__ not in SCENES, play.__name__
+        SCENES[play.__name__] = Scene(play.__name__, play.__doc__.splitlines()[0], play, needs_runs)
+        return play
+
+    return add
