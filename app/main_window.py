@@ -105,7 +105,7 @@ class MainWindow(FileDropWindow):
         self.run_notices = RunNotices(self.notices, self.run, controller, document, self)
         self.last_run = LastRun(self.right, self.run, self._store, self)
         self.history = History(self.right, self.run, document, self.notices, self)
-        self.resuming = Resuming(self.right, self.run, self.history, self)
+        self.resuming = Resuming(self.right, self.run, self.history, self.notices, self)
         self.left_overs = LeftOvers(self.notices, self.resuming.open_run, self)
         self.trust = TrustQuestion(controller, self.right, self.notices, self)
         self.problem_places = ProblemPlaces(

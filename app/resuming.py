@@ -7,16 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
-from PySide6.QtWidgets import QMessageBox
 
 from app.left_overs import orphan_line
-from app.question import Choice, ask
+from app.notice_bar import Notice, NoticeAction, NoticeArea, Tone
 from app.right_side import RightSide
 from app.run_session import RunSession
 from core.events import RunStatus
 
-_MOST_SHOWN = 12
-"""Processes that a question has room for."""
+SURVIVORS = "survivors"
+"""Name of the notice that asks about processes of a run's earlier life."""
 
 if TYPE_CHECKING:
     from app.history import History
@@ -34,19 +33,24 @@ class Resuming(QObject):
     """
 
     def __init__(
-        self, right: RightSide, run: RunSession, history: History, parent: QObject | None = None
+        self,
+        right: RightSide,
+        run: RunSession,
+        history: History,
+        notices: NoticeArea,
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._right = right
         self._run = run
         self._history = history
+        self._notices = notices
         self._view: RunView | None = None
         self._form: ResumeForm | None = None
         """What the banner offers."""
         self._page: RunsPage | None = None
         self._reader: RunReader | None = None
         """Reads the run that has just ended."""
-        self.question: QMessageBox | None = None
         right.run_view_built.connect(self._connect_view)
         history.page_built.connect(self._connect_page)
         run.running_changed.connect(self._running_changed)
@@ -85,6 +89,7 @@ class Resuming(QObject):
         if self._form is not None:
             self._form.set_blocked(self._blocked())
         if not running:
+            self._notices.dismiss(SURVIVORS)
             self._read_ended()
 
     def _blocked(self) -> str:
@@ -93,22 +98,14 @@ class Resuming(QObject):
     @Slot(object)
     def _ask_about_orphans(self, orphans: Sequence[Orphan]) -> None:
         """Processes of the run's earlier life are alive: nothing goes on beside them, none is just ended."""
-        window = self._right.window()
-        end = Choice(self.tr("End them and go on"), lambda: self._run.end_orphans(True))
-        self.question = ask(
-            window,
-            self.tr("Processes of this run are still alive."),
-            "\n".join(orphan_line(orphan) for orphan in orphans[:_MOST_SHOWN]),
-            (end,),
-            self.tr("Leave them"),
+        end = NoticeAction(self.tr("End them and go on"), lambda: self._run.end_orphans(True))
+        leave = NoticeAction(self.tr("Leave them"), lambda: self._run.end_orphans(False))
+        text = self.tr(
+            "Processes of this run’s earlier life are still alive, so it cannot go on beside them:"
         )
-        # Asked once the dialog has passed on the choice, if one was made.
-        self.question.finished.connect(self._orphans_answered)
-
-    @Slot()
-    def _orphans_answered(self) -> None:
-        self.question = None
-        self._run.end_orphans(False)
+        lines = tuple(orphan_line(orphan) for orphan in orphans)
+        notice = Notice(text, Tone.WARNING, lines, (end, leave), dismissible=False)
+        self._notices.tell(SURVIVORS, notice)
 
     # --- the run that has just ended -------------------------------------------------------------------
 

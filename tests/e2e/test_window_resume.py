@@ -12,9 +12,11 @@ import psutil
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QApplication, QLabel
 
 import core.orphans
+from app.notice_bar import NoticeBar
+from app.resuming import SURVIVORS
 from app.runs.resume_form import ResumeForm
 from app.runs.wishes import Limit
 from app.side import Side
@@ -306,6 +308,14 @@ def is_alive(process: psutil.Process) -> bool:
     return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
 
 
+def until_asked(desk: Desk) -> NoticeBar:
+    """Wait for the question about processes of an earlier life."""
+    desk.until(lambda: desk.window.notices.bar(SURVIVORS), "nobody was asked")
+    bar = desk.window.notices.bar(SURVIVORS)
+    assert bar is not None
+    return bar
+
+
 def test_no_run_goes_on_beside_processes_of_its_earlier_life(
     desk: Desk, survivor: psutil.Process, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -315,19 +325,19 @@ def test_no_run_goes_on_beside_processes_of_its_earlier_life(
     alive = [orphan_of(survivor)]
     monkeypatch.setattr(core.orphans, "find_orphans", lambda _: alive if is_alive(survivor) else [])
     desk.click(form.resume_button)
-    desk.until(lambda: desk.window.resuming.question is not None, "nobody was asked")
-    assert f"process {survivor.pid}" in desk.question().informativeText()
-    formats = {label.textFormat() for label in desk.question().findChildren(QLabel) if label.text()}
+    bar = until_asked(desk)
+    assert any(f"process {survivor.pid}" in line for line in bar.notice.lines)
+    formats = {label.textFormat() for label in bar.findChildren(QLabel) if label.text()}
     assert formats == {Qt.TextFormat.PlainText}, "commands are no markup"
-    desk.answer("Leave them")
+    assert QApplication.activeModalWidget() is None, "it is asked in place"
+    desk.click(bar.buttons["Leave them"])
     desk.until(lambda: not desk.controller.running, "it waits for ever")
     assert is_alive(survivor)
     assert len(runs(desk)) == 1, "it went on"
 
     desk.project.open_gate("slow")
     desk.click(until_offered(desk).resume_button)
-    desk.until(lambda: desk.window.resuming.question is not None, "nobody was asked")
-    desk.answer("End them and go on")
+    desk.click(until_asked(desk).buttons["End them and go on"])
     desk.until(lambda: len(runs(desk)) == 2, "it never went on")
     assert not is_alive(survivor)
     desk.until_ended()
