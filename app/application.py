@@ -1,8 +1,11 @@
-"""The desktop application: Qt, its event loop shared with asyncio, the window, and the order of the end."""
+"""The desktop application: Qt, its event loop shared with asyncio, the window, and the order of the end.
+
+What the first paint of the window does not need is imported after it. `tests/app/test_start.py` names what
+must not be there by then.
+"""
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import gc
 import importlib
@@ -10,19 +13,16 @@ import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 # What needs no Qt comes first: once PySide6 is there, it looks into every module that is imported.
-import core.check
-import core.progress_words
-import core.transcript
 import core.workflow_file  # noqa: F401
 from core.backends.registry import backend_names
 
 # isort: split
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QEvent, QEventLoop, QObject, QThreadPool, QTimer, Slot
 from PySide6.QtGui import QGuiApplication, QIcon
 from PySide6.QtWidgets import QApplication
-from qasync import QEventLoop
 
 import resources
 from app.document import WorkflowDocument
@@ -30,10 +30,14 @@ from app.main_window import MainWindow
 from app.run_controller import RunController
 from app.settings_store import SettingsStore
 from app.theme import Appearance, Scheme
-from app.unsaved_work import UnsavedWork
+
+if TYPE_CHECKING:
+    import asyncio
 
 SWITCH_SECONDS = 0.001
 """How long a worker may hold the interpreter while the window waits for it."""
+PAINT_MS = 1000
+"""A window that nobody sees (on another desktop, say) is not painted, and not waited for any longer."""
 WARM_UP_MS = 400
 """After this long the window is there, and what it needs only later is read."""
 COLLECT_MS = 1000
@@ -52,14 +56,6 @@ def run_application(workflow: Path | None, theme: str | None) -> int:
     application.setDesktopFileName("openloop")
     application.setQuitOnLastWindowClosed(False)
     application.setWindowIcon(QIcon(str(resources.folder() / "icons" / "openloop.svg")))
-    loop = QEventLoop(application)
-    asyncio.set_event_loop(loop)
-    with loop:
-        loop.run_until_complete(_show(application, workflow, theme))
-    return 0
-
-
-async def _show(application: QApplication, workflow: Path | None, theme: str | None) -> None:
     store = SettingsStore()
     appearance = Appearance(application, Scheme(theme) if theme else store.scheme)
     controller = RunController()
@@ -71,38 +67,96 @@ async def _show(application: QApplication, workflow: Path | None, theme: str | N
         appearance=appearance,
         known_backends=backend_names(),
     )
-    closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-
-    def end() -> None:
-        if not closed.done():
-            closed.set_result(None)
-
-    window.closed.connect(end)
+    end = _End(window)
     collector = _collect_garbage_here(window)
-    unsaved = UnsavedWork(document, window.notices)
     window.starting.begin(workflow)
-    unsaved.offer()
-    window.show()
-    QTimer.singleShot(WARM_UP_MS, window, _warm_up)
-    QTimer.singleShot(WARM_UP_MS, window, window.left_overs.look)
-    QTimer.singleShot(WARM_UP_MS, window, window.last_run.look)
-    with _closed_by_signals(window):
-        await closed
-    unsaved.close()
+    _FirstPaint(window).show()
+    _stay_open(application, window, document, end)
     collector.stop()
     controller.wait_for_workers()
     window.deleteLater()
     controller.deleteLater()
     document.deleteLater()
     QGuiApplication.processEvents()
+    return 0
+
+
+def _stay_open(application: QApplication, window: MainWindow, document: WorkflowDocument, end: _End) -> None:
+    """Share Qt's loop with asyncio, which only a run needs, until the window is closed."""
+    import asyncio
+
+    import qasync
+
+    from app.unsaved_work import UnsavedWork
+
+    unsaved = UnsavedWork(document, window.notices)
+    unsaved.offer()
+    QTimer.singleShot(WARM_UP_MS, window, _warm_up)
+    QTimer.singleShot(WARM_UP_MS, window, window.left_overs.look)
+    QTimer.singleShot(WARM_UP_MS, window, window.last_run.look)
+    loop = qasync.QEventLoop(application)
+    asyncio.set_event_loop(loop)
+    with loop, _closed_by_signals(window):
+        loop.run_until_complete(end.wait())
+    unsaved.close()
+
+
+class _FirstPaint(QObject):
+    """Shows a window and waits until it is painted."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self._loop = QEventLoop(self)
+
+    def show(self) -> None:
+        """Returns after the first paint. What the user types or clicks before it is kept for after it."""
+        self._window.installEventFilter(self)
+        QTimer.singleShot(PAINT_MS, self._loop, self._loop.quit)
+        self._window.show()
+        self._loop.exec(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents)
+        self._window.removeEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+        if event.type() is QEvent.Type.Paint:
+            # After what is in the window has been painted, too.
+            QTimer.singleShot(0, self._loop, self._loop.quit)
+        return super().eventFilter(watched, event)
+
+
+class _End(QObject):
+    """Whether the window has gone for good."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._came = False
+        self._waiting: asyncio.Future[None] | None = None
+        window.closed.connect(self._come)
+
+    async def wait(self) -> None:
+        """Returns when it has."""
+        import asyncio
+
+        if not self._came:
+            self._waiting = asyncio.get_running_loop().create_future()
+            await self._waiting
+
+    @Slot()
+    def _come(self) -> None:
+        self._came = True
+        if self._waiting is not None and not self._waiting.done():
+            self._waiting.set_result(None)
 
 
 def _warm_up() -> None:
-    """Read what the first run needs while nobody waits for it."""
-    for module in ("core.engine", "core.planning", "app.run_view.run_view"):
+    """Read what the first run needs while nobody waits for it; on a worker what is not Qt's."""
+    QThreadPool.globalInstance().start(_warm_up_core)
+    importlib.import_module("app.run_view.run_view")
+
+
+def _warm_up_core() -> None:
+    for module in ("core.engine", "core.planning"):
         importlib.import_module(module)
-    # What is there now stays: looking through it for garbage would hold the window up for 35 ms each time.
-    gc.freeze()
 
 
 def _collect_garbage_here(window: MainWindow) -> QTimer:

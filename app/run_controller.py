@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
@@ -12,14 +11,16 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from PySide6.QtCore import QObject, Signal
 
 from app.workers import QtExecutor
-from core.agent import AgentLibrary
 from core.backends.registry import backend, backend_names
-from core.config import WorkflowFile
-from core.events import Event, StopKind
 from core.problems import Problem, UserFileError
 
 if TYPE_CHECKING:
+    import asyncio
+
+    from core.agent import AgentLibrary
+    from core.config import WorkflowFile
     from core.engine import Answer, Engine
+    from core.events import Event, StopKind
     from core.planning import RunOverrides
     from core.preparing import PreparedRun
     from core.recorded_run import RecordedRun
@@ -188,7 +189,7 @@ class RunController(QObject):
             return True
         if self._stop_wish is not None:
             return False
-        self._ending = asyncio.get_running_loop().create_future()
+        self._ending = _running_loop().create_future()
         try:
             self.orphans_asked.emit(orphans)
             end = await self._ending
@@ -221,7 +222,7 @@ class RunController(QObject):
             return True
         if self._stop_wish is not None:
             return False
-        self._trust = asyncio.get_running_loop().create_future()
+        self._trust = _running_loop().create_future()
         self.trust_workdir = prepared.plan.workdir
         try:
             self.trust_asked.emit(trust.unknown)
@@ -248,7 +249,7 @@ class RunController(QObject):
         self.refused.emit(list(problems))
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.get_running_loop().create_task(work)
+        task = _running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._ended)
 
@@ -263,9 +264,16 @@ class RunController(QObject):
                     )
                 ]
             )
-            asyncio.get_running_loop().call_exception_handler(
+            _running_loop().call_exception_handler(
                 {"message": "a run could not be managed", "exception": error}
             )
+
+
+def _running_loop() -> asyncio.AbstractEventLoop:
+    # Not above: the window is painted before there is a loop.
+    import asyncio
+
+    return asyncio.get_running_loop()
 
 
 def _prepare_start(

@@ -6,12 +6,14 @@ is lost when a runnable is gone before its signal is delivered.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal, SignalInstance, Slot
+
+if TYPE_CHECKING:
+    import asyncio
 
 T = TypeVar("T")
 
@@ -63,6 +65,9 @@ class QtExecutor(QObject):
 
     async def call(self, work: Callable[[], T]) -> T:
         """Run `work` on a worker and give what it returns or raises. In the window's thread."""
+        # Not above: the window is painted before there is a loop.
+        import asyncio
+
         future: asyncio.Future[object] = asyncio.get_running_loop().create_future()
         self._pool.start(_Work(work, future, self._done))
         return await future  # type: ignore[return-value]  # what `work` returned

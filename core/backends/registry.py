@@ -6,8 +6,6 @@ import functools
 import importlib
 from typing import TYPE_CHECKING, cast
 
-from core.findings import did_you_mean
-
 if TYPE_CHECKING:
     from core.backends.base import Backend
 
@@ -30,6 +28,8 @@ class UnknownBackendError(KeyError):
         self.name = name
 
     def __str__(self) -> str:
+        from core.findings import did_you_mean
+
         near = did_you_mean(self.name, _BACKENDS) or f"There are: {', '.join(_BACKENDS)}."
         return f"There is no backend called {self.name}. {near}"
 
