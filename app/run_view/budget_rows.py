@@ -30,6 +30,8 @@ class BudgetRow(QWidget):
         self.title = self.words = ""
         self.share: float | None = None
         """None: nobody knows."""
+        self.words_width = 0
+        """Pixels that the words of all rows have, so that their bars stand below each other."""
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     @property
@@ -88,13 +90,15 @@ class BudgetRow(QWidget):
         width, height = self.width(), self.height()
         sign = _SIGN + 4 if self.warns else 0
         words = metrics.elidedText(self.words, Qt.TextElideMode.ElideRight, max(60, width * 2 // 3))
-        right = width - metrics.horizontalAdvance(words)
+        right = width - min(max(60, width * 2 // 3), max(self.words_width, metrics.horizontalAdvance(words)))
         painter.setPen(colors.color("failed" if self.warns else "text"))
-        painter.drawText(QRectF(right, 0, width - right, height), flags, words)
+        wide = metrics.horizontalAdvance(words)
+        painter.drawText(QRectF(width - wide, 0, wide + 1, height), flags, words)
         if self.warns:
-            box = QRectF(right - sign, (height - _SIGN) / 2, _SIGN, _SIGN)
+            box = QRectF(width - wide - sign, (height - _SIGN) / 2, _SIGN, _SIGN)
             paint_icon(painter, "triangle-alert", box, colors.color("failed"))
-        room = right - sign - _GAP
+        # With room for the sign, whether there is one or not.
+        room = right - _SIGN - 4 - _GAP
         bar = min(_BAR, max(0, room - min(metrics.horizontalAdvance(self.title), room // 2) - _GAP))
         if bar > 24 and self.share is not None:
             box = QRectF(room - bar, height / 2 - 3, bar, 6)
@@ -134,6 +138,11 @@ class BudgetRows(QWidget):
             row.show()
         for row in self.rows[len(uses) :]:
             row.hide()
+        metrics = QFontMetrics(font(tabular=True))
+        width = max((metrics.horizontalAdvance(row.words) for row in self.rows[: len(uses)]), default=0)
+        for row in self.rows:
+            row.words_width = width
+            row.update()
         self.setVisible(bool(uses))
 
     def show_only_nearest(self, only: bool) -> None:

@@ -5,13 +5,14 @@ One worker, one thing at a time; of several wishes the last one counts.
 
 from __future__ import annotations
 
+import contextlib
 import re
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import orjson
-from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal, SignalInstance, Slot
+from PySide6.QtCore import QCoreApplication, QObject, QRunnable, QThreadPool, Signal, SignalInstance, Slot
 
 from core.json_types import JsonValue
 from core.state import WorkflowState
@@ -65,7 +66,8 @@ class _Job(QRunnable):
         except (StateUnknown, OSError, TypeError, ValueError) as error:
             # Told to who asked, who says it to the user.
             result = error
-        self._done.emit(self._number, result)
+        with contextlib.suppress(RuntimeError):  # the window was closed meanwhile: nobody asks any more
+            self._done.emit(self._number, result)
 
 
 class StateWork(QObject):
@@ -94,6 +96,10 @@ class StateWork(QObject):
         self._stale: set[str] = set()
         """Kinds whose result nobody wants any more."""
         self._stop_search = threading.Event()
+        application = QCoreApplication.instance()
+        if application is not None:
+            # The end of the application waits for what is at work.
+            application.aboutToQuit.connect(self.forget)
 
     def look(self, history: StateHistory, number: int) -> None:
         """Have the state at a point; `looked` or `unknown` tells."""
@@ -127,6 +133,7 @@ class StateWork(QObject):
         self._wishes.pop("search", None)
         self._stop_search.set()
 
+    @Slot()
     def forget(self) -> None:
         """Another run: whatever was wanted of the last one is not wanted any more."""
         self.stop_search()

@@ -115,6 +115,7 @@ class RunTabs(QWidget):
         self._views.clear()
         self._parts.clear()
         self._turns.begin(progress)
+        self._row.list_button.hide()
         self.follow_button.setChecked(True)
         self._find_files()
         self.overview.set_source(Path(progress.folder) / "overview.log" if progress.folder else None)
