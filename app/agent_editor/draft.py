@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from hashlib import sha256
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QUndoStack
@@ -13,7 +14,6 @@ import resources
 from app.agent_editor.draft_edits import HeadEdit, PromptEdit
 from app.agent_editor.plain_document import PlainDocument
 from app.file_watch import FileWatch
-from core.agent_definition import AgentDefinition
 from core.agent_file import inspect_agent
 from core.agent_writing import (
     AgentText,
@@ -28,6 +28,9 @@ from core.agent_writing import (
 from core.front_matter import BYTE_ORDER_MARK
 from core.jsonc import decode, read_bytes
 from core.problems import Problem, UserFileError
+
+if TYPE_CHECKING:
+    from core.agent_definition import AgentDefinition
 
 
 class Disk(StrEnum):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QUndoCommand
 
-from app.agent_editor.plain_document import PlainDocument
-from core.agent_writing import AgentText
+if TYPE_CHECKING:
+    from app.agent_editor.plain_document import PlainDocument
+    from core.agent_writing import AgentText
 
 
 class HeadEdit(QUndoCommand):

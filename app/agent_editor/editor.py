@@ -163,10 +163,11 @@ class AgentEditor(QWidget):
             self._remember_place(self.draft)
         self.draft = draft
         self.file_notices.follow(draft)
+        self.prompt.show_document(draft.prompt if draft is not None else None)
+        self.whole.show_document(None)
         if draft is not None:
             for signal, slot in self._slots(draft):
                 signal.connect(slot)
-            self.prompt.show_document(draft.prompt)
             self._show_view()
             self._restore_place(draft)
         self._show_state()
@@ -226,8 +227,8 @@ class AgentEditor(QWidget):
         why_not = draft.why_not_by_field if draft.whole is not None else ""
         for tab in (EDIT, PREVIEW):
             self.tabs.setTabEnabled(tab, not why_not)
+        self.whole.show_document(draft.whole)
         if draft.whole is not None:
-            self.whole.show_document(draft.whole)
             self.tabs.setCurrentIndex(WHOLE)
         elif self.tabs.currentIndex() == WHOLE:
             self.tabs.setCurrentIndex(EDIT)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPalette, QTextCursor
+from PySide6.QtGui import QAccessible, QKeyEvent, QPainter, QPaintEvent, QPalette, QTextCursor
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
 from app.agent_editor.prompt_edit import PromptEdit
@@ -34,6 +34,8 @@ class _Needle(OutlinedField):
 
 class PromptFindBar(QWidget):
     """Finds in one editor; case counts only where the needle has capitals."""
+
+    accessible_role = QAccessible.Role.Grouping
 
     def __init__(self, edit: PromptEdit, parent: QWidget | None = None) -> None:
         super().__init__(parent)

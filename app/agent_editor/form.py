@@ -7,15 +7,16 @@ from pathlib import Path
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QKeySequence, QPalette, QResizeEvent
-from PySide6.QtWidgets import QCompleter, QGridLayout, QLineEdit, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCompleter, QGridLayout, QLabel, QLineEdit, QScrollArea, QVBoxLayout, QWidget
 
 from app import field_text
 from app.buttons import Button, ButtonLook
 from app.document import WorkflowDocument
 from app.fields import FIELD_HEIGHT
 from app.form_rows import Choice, ChoiceRow, Row, TextRow
+from app.reading_text import harmless
 from app.scroll_bar import use_thin_scroll_bars
-from app.theme import is_appearance_event
+from app.theme import TextSize, font, is_appearance_event
 from core.agent_definition import SUGGESTED_ROLES, AgentDefinition
 from core.agent_file import OWN_KEYS
 from core.settings_keys import Origin, Setting
@@ -25,6 +26,8 @@ _FIELD_LETTERS = 26
 _LEAST_NOTE = 150
 """Pixels for notes beside the fields; where there are less, they stand below."""
 _UNBOUNDED = (1 << 24) - 1
+_MOST_OTHERS = 8
+"""Keys without a field that are named."""
 _FLAGGED = ("claude", "codex", "gemini")
 """Backends that take arguments from an agent's file."""
 
@@ -67,13 +70,19 @@ class AgentForm(QScrollArea):
         self._grid.setHorizontalSpacing(_SPACING)
         self._grid.setVerticalSpacing(0)
         self._grid.setColumnStretch(2, 1)
-        self.others = Button("", ButtonLook.LINK, "", self.body)
-        self.others.clicked.connect(self.others_requested)
+        self.others = QLabel(self.body)
+        self.others.setTextFormat(Qt.TextFormat.PlainText)
+        self.others.setFont(font(TextSize.SMALL))
+        self.others.setWordWrap(True)
+        self.others.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        self.show_others = Button(self.tr("Show them"), ButtonLook.LINK, "", self.body)
+        self.show_others.clicked.connect(self.others_requested)
         outer = QVBoxLayout(self.body)
         outer.setContentsMargins(_MARGIN, 12, _MARGIN, 12)
         outer.setSpacing(4)
         outer.addLayout(self._grid)
-        outer.addWidget(self.others, 0, Qt.AlignmentFlag.AlignLeft)
+        outer.addWidget(self.others)
+        outer.addWidget(self.show_others, 0, Qt.AlignmentFlag.AlignLeft)
         outer.addStretch(1)
         self.setWidget(self.body)
         self._make_rows()
@@ -163,7 +172,7 @@ class AgentForm(QScrollArea):
         longest = max(metrics.horizontalAdvance(row.label.text()) for row in rows)
         widest_word = max(metrics.horizontalAdvance(word) for word in words)
         labels = max(widest_word, min(longest, room // 3)) + 4
-        fields = metrics.averageCharWidth() * _FIELD_LETTERS
+        fields = max(metrics.averageCharWidth() * _FIELD_LETTERS, (room - labels) * 2 // 5)
         fields = max(fields, *(row.place.sizeHint().width() for row in rows if isinstance(row, ChoiceRow)))
         narrow = room - labels - fields - 2 * _SPACING < _LEAST_NOTE
         for row in rows:
@@ -215,11 +224,13 @@ class AgentForm(QScrollArea):
         self._show_rows()
         others = [key for key in extra if key not in OWN_KEYS or key in ("demo", "prompt")]
         others += ["prompt"] if agent.prompt else []
-        self.others.setText(
-            self.tr("Also in the file: {0}").format(", ".join(_shown_key(key) for key in others[:6]))
-            + ("…" if len(others) > 6 else "")
+        names = ", ".join(_shown_key(key) for key in others[:_MOST_OTHERS])
+        more = (
+            self.tr(" and {0} more").format(len(others) - _MOST_OTHERS) if len(others) > _MOST_OTHERS else ""
         )
-        self.others.setVisible(bool(others))
+        self.others.setText(self.tr("Also in the file: {0}").format(harmless(names + more)))
+        for widget in (self.others, self.show_others):
+            widget.setVisible(bool(others))
 
     def _offer_choices(self, agent: AgentDefinition) -> None:
         by_role = agent.model_copy(update={"can_complete": None}).may_complete
@@ -359,7 +370,7 @@ def _one_line(value: object) -> str:
 
 
 def _shown_key(key: str) -> str:
-    return key if len(key) <= 30 else f"{key[:30]}…"
+    return key if len(key) <= 24 else f"{key[:24]}…"
 
 
 def _parse_arguments(text: str) -> list[str] | None:

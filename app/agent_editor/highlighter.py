@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
+import bisect
 import re
-from enum import IntEnum
+from enum import Enum
 
-from PySide6.QtGui import QFont, QSyntaxHighlighter, QTextCharFormat, QTextDocument
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QFont, QTextCharFormat, QTextLayout
 
-from app.theme import mono_font, theme
+from app.agent_editor.plain_document import PlainDocument
+from app.theme import theme
+from core.front_matter import split_text
 
 LONGEST_LINE = 4_000
 """Characters of a line that is looked through; a longer one is nobody's prose."""
-ALL_AT_ONCE = 1_500
-"""Lines of a document that is coloured as a whole; of a longer one only what comes into view."""
 
 
-class _State(IntEnum):
-    """What a line leaves open for the next one. Fences have the number of their signs in the higher bits."""
+class _Kind(Enum):
+    """What a line is part of. MARK: the signs around front matter or code."""
 
-    TEXT = 0
-    BEFORE_MATTER = 1
-    MATTER = 2
-    FENCE = 3
-    TILDES = 4
+    PROSE = "prose"
+    MATTER = "matter"
+    CODE = "code"
+    MARK = "mark"
 
 
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})(.*)$", re.MULTILINE)
 _HEADING = re.compile(r" {0,3}#{1,6}(?=\s|$).*")
 _LIST = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])(?=\s)(?:\s+\[[ xX]\](?=\s))?")
 _QUOTE = re.compile(r" {0,3}>")
@@ -40,121 +41,100 @@ _STATE_KEY = re.compile(
 )
 _YAML_KEY = re.compile(r"\s*(?:-\s+)*([^\s#:'\"][^#:]*)(:)(?=\s|$)")
 _YAML_COMMENT = re.compile(r"(?:^|\s)#.*")
-_DASHES = re.compile(r"-{3,}\s*")
 
 
-class AgentHighlighter(QSyntaxHighlighter):
-    """Colours a document from the theme. `has_matter`: it begins with front matter.
+class AgentHighlighter(QObject):
+    """Colours the lines of a document that are in view: `color_lines`. `has_matter`: it begins with YAML.
 
-    Of a long document only lines that were in view are coloured, and the fences of all: `color_lines`.
+    Not a QSyntaxHighlighter, which colours all lines before the first is shown.
     """
 
-    def __init__(self, document: QTextDocument, *, has_matter: bool = False) -> None:
+    def __init__(self, document: PlainDocument, *, has_matter: bool = False) -> None:
         super().__init__(document)
+        self._document = document
         self._has_matter = has_matter
-        self._view = range(0)
-        """The lines that are in view."""
         self._is_colouring = False
-        self._lazy = document.blockCount() > ALL_AT_ONCE
+        self._coloured: dict[int, tuple[str, _Kind]] = {}
+        """The lines in view that have their colours, as they were then."""
+        self._kinds: tuple[int, list[tuple[int, _Kind]]] = (-1, [])
+        """By the document's revision: from which lines on there is which kind of text."""
+        self._ranges: list[QTextLayout.FormatRange] = []
         self._make_formats()
 
     def _make_formats(self) -> None:
         colors = theme()
 
-        def make(
-            token: str, *, bold: bool = False, italic: bool = False, mono: bool = False
-        ) -> QTextCharFormat:
+        def make(token: str, *, bold: bool = False, italic: bool = False) -> QTextCharFormat:
             form = QTextCharFormat()
             form.setForeground(colors.color(token))
             if bold:
                 form.setFontWeight(QFont.Weight.DemiBold)
             form.setFontItalic(italic)
-            if mono:
-                form.setFontFamilies(mono_font().families())
             return form
 
         self._heading = make("text", bold=True)
         self._mark = make("quiet")
-        self._code = make("other", mono=True)
+        self._code = make("other")
         self._bold = make("text", bold=True)
         self._italic = make("text", italic=True)
         self._link = make("accent")
-        self._tag = make("succeeded", bold=True, mono=True)
-        self._key = make("accent", mono=True)
-        self._yaml_key = make("accent")
+        self._tag = make("succeeded", bold=True)
 
     def follow_theme(self) -> None:
         """The colours are other ones now."""
         self._make_formats()
-        self._lazy = self.document().blockCount() > ALL_AT_ONCE
-        self.rehighlight()
+        self._coloured.clear()
 
     def color_lines(self, first: int, last: int) -> None:
-        """These lines came into view (numbers from 0, both included)."""
-        if not self._lazy or self._is_colouring:
+        """These lines are in view (numbers from 0, both included)."""
+        if self._is_colouring:
             # Colouring a line tells the editor at once, which asks again.
             return
         self._is_colouring = True
-        self._view = range(first, last + 1)
-        block = self.document().findBlockByNumber(first)
-        while block.isValid() and block.blockNumber() <= last:
-            if block.length() > 1 and not block.layout().formats():
-                self.rehighlightBlock(block)
+        coloured: dict[int, tuple[str, _Kind]] = {}
+        block = self._document.findBlockByNumber(first)
+        for number in range(first, last + 1):
+            if not block.isValid():
+                break
+            text = block.text()
+            now = (text, self._kind_of(number))
+            if self._coloured.get(number) != now:
+                self._ranges = []
+                self._line(*now)
+                block.layout().setFormats(self._ranges)
+                self._document.markContentsDirty(block.position(), block.length())
+            coloured[number] = now
             block = block.next()
+        self._coloured = coloured
         self._is_colouring = False
+
+    # --- what a line is in -----------------------------------------------------------------------------
+
+    def _kind_of(self, number: int) -> _Kind:
+        revision = self._document.revision()
+        if self._kinds[0] != revision:
+            self._kinds = (revision, kinds_of_lines(self._document.shown(), has_matter=self._has_matter))
+            self._coloured.clear()
+        starts = self._kinds[1]
+        return starts[bisect.bisect_right(starts, number, key=lambda start: start[0]) - 1][1]
 
     # --- one line --------------------------------------------------------------------------------------
 
-    def highlightBlock(self, text: str) -> None:  # noqa: N802
-        before = self.previousBlockState()
-        if before < 0:
-            before = _State.BEFORE_MATTER if self._has_matter else _State.TEXT
-        kind, signs = before & 7, before >> 3
-        if kind in (_State.BEFORE_MATTER, _State.MATTER):
-            self._matter_line(text, kind)
+    def _line(self, text: str, kind: _Kind) -> None:
+        if len(text) > LONGEST_LINE:
             return
-        fence = _FENCE.fullmatch(text) if text[:4].lstrip(" ")[:1] in ("`", "~") else None
-        if kind in (_State.FENCE, _State.TILDES):
-            sign = "`" if kind == _State.FENCE else "~"
-            ends = (
-                fence is not None and fence[1][0] == sign and len(fence[1]) >= signs and not fence[2].strip()
-            )
-            self.setCurrentBlockState(_State.TEXT if ends else before)
-            if self._is_wanted():
-                self.setFormat(0, len(text), self._mark if ends else self._code)
-            return
-        if fence is not None and not (fence[1][0] == "`" and "`" in fence[2]):
-            kind = _State.FENCE if fence[1][0] == "`" else _State.TILDES
-            self.setCurrentBlockState(kind | len(fence[1]) << 3)
-            if self._is_wanted():
-                self.setFormat(0, len(text), self._mark)
-            return
-        self.setCurrentBlockState(_State.TEXT)
-        if text and len(text) <= LONGEST_LINE and self._is_wanted():
-            self._prose(text)
-
-    def _is_wanted(self) -> bool:
-        return not self._lazy or self.currentBlock().blockNumber() in self._view
-
-    def _matter_line(self, text: str, kind: int) -> None:
-        dashes = _DASHES.fullmatch(text) is not None
-        if kind == _State.BEFORE_MATTER:
-            blank = not text.strip()
-            self.setCurrentBlockState(
-                _State.MATTER if dashes else _State.BEFORE_MATTER if blank else _State.TEXT
-            )
-            if not dashes and not blank:
-                self._prose(text)
-        else:
-            self.setCurrentBlockState(_State.TEXT if dashes else _State.MATTER)
-        if dashes:
-            self.setFormat(0, len(text), self._mark)
-        elif kind == _State.MATTER and len(text) <= LONGEST_LINE:
+        if kind is _Kind.MARK:
+            self._paint(text, 0, len(text), self._mark)
+        elif kind is _Kind.CODE:
+            self._paint(text, 0, len(text), self._code)
+        elif kind is _Kind.MATTER:
             key = _YAML_KEY.match(text)
             if key is not None:
-                self.setFormat(_units(text, key.start(1)), len(key[1]), self._yaml_key)
+                self._paint(text, key.start(1), key.end(1), self._link)
             for comment in _YAML_COMMENT.finditer(text):
                 self._paint(text, comment.start(), comment.end(), self._mark)
+        else:
+            self._prose(text)
 
     def _prose(self, text: str) -> None:
         if _RULE.fullmatch(text):
@@ -175,13 +155,50 @@ class AgentHighlighter(QSyntaxHighlighter):
         for found in _CODE.finditer(text):
             self._paint(text, found.start(), found.end(), self._code)
         for found in _STATE_KEY.finditer(text):
-            self._paint(text, found.start(), found.end(), self._key)
+            self._paint(text, found.start(), found.end(), self._link)
         for found in _TAG.finditer(text):
             self._paint(text, found.start(), found.end(), self._tag)
 
     def _paint(self, text: str, start: int, end: int, form: QTextCharFormat) -> None:
-        first = _units(text, start)
-        self.setFormat(first, _units(text, end) - first, form)
+        part = QTextLayout.FormatRange()
+        part.start = _units(text, start)
+        part.length = _units(text, end) - part.start
+        part.format = form
+        self._ranges.append(part)
+
+
+def kinds_of_lines(text: str, *, has_matter: bool) -> list[tuple[int, _Kind]]:
+    """From which lines on (numbers from 0) there is which kind of text; the first is 0."""
+    found: list[tuple[int, _Kind]] = [(0, _Kind.PROSE)]
+    matter = _matter_lines(text) if has_matter else None
+    if matter is not None:
+        first, last = matter
+        found += [(first, _Kind.MARK), (first + 1, _Kind.MATTER), (last, _Kind.MARK), (last + 1, _Kind.PROSE)]
+    open_sign, open_length = "", 0
+    counted, line = 0, 0
+    for fence in _FENCE.finditer(text):
+        line += text.count("\n", counted, fence.start())
+        counted = fence.start()
+        if matter is not None and line <= matter[1]:
+            continue
+        sign, rest = fence[1][0], fence[2]
+        if open_sign:
+            if sign == open_sign and len(fence[1]) >= open_length and not rest.strip():
+                found += [(line, _Kind.MARK), (line + 1, _Kind.PROSE)]
+                open_sign = ""
+        elif sign == "~" or "`" not in rest:
+            found += [(line, _Kind.MARK), (line + 1, _Kind.CODE)]
+            open_sign, open_length = sign, len(fence[1])
+    return found
+
+
+def _matter_lines(text: str) -> tuple[int, int] | None:
+    """The lines of the dashes around front matter."""
+    parts = split_text(text)
+    if parts.matter is None:
+        return None
+    first = parts.opening.rstrip().count("\n")
+    return first, f"{parts.opening}{parts.matter}".count("\n")
 
 
 def _units(text: str, at: int) -> int:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject
-from PySide6.QtGui import QTextCursor, QTextDocument
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QTextCursor, QTextDocument, QTextOption
 from PySide6.QtWidgets import QPlainTextDocumentLayout
+
+from app.theme import mono_font
 
 LONG_LINE = 20_000
 """Characters of a line that cannot be wrapped at words without seconds of waiting."""
@@ -18,8 +20,13 @@ class PlainDocument(QTextDocument):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.setDocumentLayout(QPlainTextDocumentLayout(self))
-        # Now, while there is nothing: later it would be a step of undo.
+        # Now, while there is nothing to lay out; later the margin would be a step of undo, too.
         self.setDocumentMargin(_MARGIN)
+        self.setDefaultFont(mono_font(1))
+        option = self.defaultTextOption()
+        option.setTextDirection(Qt.LayoutDirection.LeftToRight)
+        option.setWrapMode(QTextOption.WrapMode.WrapAnywhere)
+        self.setDefaultTextOption(option)
         self._shown: tuple[int, str] | None = None
 
     def shown(self) -> str:

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import re
+
 from PySide6.QtCore import QUrl, Signal, Slot
-from PySide6.QtGui import QFont, QTextBlockFormat, QTextCharFormat, QTextCursor, QTextDocument, QTextFormat
+from PySide6.QtGui import (
+    QFont,
+    QTextBlock,
+    QTextBlockFormat,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
+    QTextFormat,
+    QTextOption,
+)
 from PySide6.QtWidgets import QWidget
 
 from app.sealed_browser import SealedBrowser
 from app.theme import font, mono_font, theme
 
-LONGEST = 100_000
+LONGEST = 50_000
 """Characters that are rendered."""
+_ENDLESS_WORD = re.compile(r"\S{2000}")
+"""To find where to break one at all takes time that grows with its square."""
 _LARGER = {1: 4, 2: 2, 3: 1}
 """Pixels that headings are larger than text, by their level."""
 
@@ -41,6 +54,9 @@ class PromptPreview(SealedBrowser):
         if len(text) > LONGEST:
             end = self.tr("The preview ends here, after {0} characters.").format(f"{LONGEST:,}")
             shown = f"{text[:LONGEST]}…\n\n---\n\n*{end}*"
+        modes = QTextOption.WrapMode
+        endless = _ENDLESS_WORD.search(shown) is not None
+        self.setWordWrapMode(modes.WrapAnywhere if endless else modes.WrapAtWordBoundaryOrAnywhere)
         document = self.document()
         document.setDefaultFont(font())
         # Without HTML: raw tags of a prompt are shown as they are written.
@@ -57,45 +73,49 @@ class PromptPreview(SealedBrowser):
         colors = theme()
         cursor = QTextCursor(self.document())
         cursor.beginEditBlock()
+        cursor.select(QTextCursor.SelectionType.Document)
+        cursor.mergeBlockFormat(_margins(0, 6))
         block = self.document().begin()
         while block.isValid():
-            cursor.setPosition(block.position())
-            level = block.blockFormat().headingLevel()
-            is_code = block.blockFormat().hasProperty(QTextFormat.Property.BlockCodeFence)
-            space = QTextBlockFormat()
-            space.setBottomMargin(0 if is_code else 6)
-            if level:
-                space.setTopMargin(10)
-                cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock, QTextCursor.MoveMode.KeepAnchor)
-                heading = QTextCharFormat()
-                heading.setProperty(QTextFormat.Property.FontSizeAdjustment, 0)
-                heading.setFontWeight(QFont.Weight.DemiBold)
-                large = font(bold=True)
-                heading.setProperty(
-                    QTextFormat.Property.FontPixelSize, large.pixelSize() + _LARGER.get(level, 0)
-                )
-                cursor.mergeCharFormat(heading)
-            elif is_code:
-                space.setBackground(colors.color("raised"))
-                space.setLeftMargin(8)
-            cursor.mergeBlockFormat(space)
-            self._set_code_type(block.position())
+            form = block.blockFormat()
+            if form.headingLevel():
+                self._set_heading(block, form.headingLevel())
+            elif form.hasProperty(QTextFormat.Property.BlockCodeFence):
+                goes_on = block.next().blockFormat().hasProperty(QTextFormat.Property.BlockCodeFence)
+                code = _margins(0, 0 if goes_on else 6)
+                code.setBackground(colors.color("raised"))
+                code.setLeftMargin(8)
+                cursor.setPosition(block.position())
+                cursor.mergeBlockFormat(code)
             block = block.next()
+        self._set_code_type(cursor)
         cursor.endEditBlock()
 
-    def _set_code_type(self, at: int) -> None:
-        block = self.document().findBlock(at)
+    def _set_heading(self, block: QTextBlock, level: int) -> None:
+        cursor = QTextCursor(block)
+        cursor.mergeBlockFormat(_margins(10, 6))
+        cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock, QTextCursor.MoveMode.KeepAnchor)
+        heading = QTextCharFormat()
+        heading.setProperty(QTextFormat.Property.FontSizeAdjustment, 0)
+        heading.setFontWeight(QFont.Weight.DemiBold)
+        size = font(bold=True).pixelSize() + _LARGER.get(level, 0)
+        heading.setProperty(QTextFormat.Property.FontPixelSize, size)
+        cursor.mergeCharFormat(heading)
+
+    def _set_code_type(self, cursor: QTextCursor) -> None:
         code = QTextCharFormat()
         code.setFontFamilies(mono_font().families())
         code.setProperty(QTextFormat.Property.FontPixelSize, mono_font().pixelSize())
         places: list[tuple[int, int]] = []
-        fragments = block.begin()
-        while not fragments.atEnd():
-            fragment = fragments.fragment()
-            if fragment.charFormat().fontFixedPitch():
-                places.append((fragment.position(), fragment.length()))
-            fragments += 1
-        cursor = QTextCursor(self.document())
+        block = self.document().begin()
+        while block.isValid():
+            fragments = block.begin()
+            while not fragments.atEnd():
+                fragment = fragments.fragment()
+                if fragment.charFormat().fontFixedPitch():
+                    places.append((fragment.position(), fragment.length()))
+                fragments += 1
+            block = block.next()
         for start, length in places:
             cursor.setPosition(start)
             cursor.setPosition(start + length, QTextCursor.MoveMode.KeepAnchor)
@@ -111,3 +131,10 @@ class PromptPreview(SealedBrowser):
     def _clicked(self, url: QUrl) -> None:
         if url.scheme().lower() in ("http", "https"):
             self.web_link_clicked.emit(url.toDisplayString())
+
+
+def _margins(top: int, bottom: int) -> QTextBlockFormat:
+    form = QTextBlockFormat()
+    form.setTopMargin(top)
+    form.setBottomMargin(bottom)
+    return form

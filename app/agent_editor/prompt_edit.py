@@ -50,6 +50,7 @@ class PromptEdit(QPlainTextEdit):
         super().__init__(parent)
         self._whole = whole
         self._highlighter: AgentHighlighter | None = None
+        self._nothing = PlainDocument(self)
         self._found: Sequence[QTextCursor] = ()
         self._problem_lines: Sequence[int] = ()
         use_thin_scroll_bars(self, QPalette.ColorRole.Base)
@@ -57,6 +58,7 @@ class PromptEdit(QPlainTextEdit):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setCursorWidth(2)
         self._gutter = _Gutter(self) if whole else None
+        self.textChanged.connect(self._color_view)
         self.updateRequest.connect(self._came_into_view)
         self.cursorPositionChanged.connect(self._show_marks)
         self._use_fonts()
@@ -66,23 +68,27 @@ class PromptEdit(QPlainTextEdit):
         self.setTabStopDistance(4 * self.fontMetrics().horizontalAdvance(" "))
         self._fit_gutter()
 
-    def show_document(self, document: PlainDocument) -> None:
-        """Edit this document from now on."""
+    def show_document(self, document: PlainDocument | None) -> None:
+        """Edit this document from now on; None: none, as before one dies that is shown."""
+        old = self.document()
+        if isinstance(old, PlainDocument) and old is not self._nothing:
+            old.blockCountChanged.disconnect(self._fit_gutter)
+            old.contentsChange.disconnect(self._look_for_long_lines)
         if self._highlighter is not None:
-            self._highlighter.setDocument(None)
             self._highlighter.deleteLater()
-        option = document.defaultTextOption()
-        option.setTextDirection(Qt.LayoutDirection.LeftToRight)
-        document.setDefaultTextOption(option)
-        document.setDefaultFont(self.font())
-        long = document.has_long_line()
-        modes = QTextOption.WrapMode
-        self.setWordWrapMode(modes.WrapAnywhere if long else modes.WrapAtWordBoundaryOrAnywhere)
-        self.setDocument(document)
-        self._highlighter = AgentHighlighter(document, has_matter=self._whole)
-        document.blockCountChanged.connect(self._fit_gutter)
-        document.contentsChange.connect(self._look_for_long_lines)
-        self.set_found(())
+            self._highlighter = None
+        self._found = ()
+        # Neither the old nor the new text may be laid out in the other's way.
+        self.setDocument(self._nothing)
+        if document is not None:
+            modes = QTextOption.WrapMode
+            long = document.has_long_line()
+            self.setWordWrapMode(modes.WrapAnywhere if long else modes.WrapAtWordBoundaryOrAnywhere)
+            self.setDocument(document)
+            self._highlighter = AgentHighlighter(document, has_matter=self._whole)
+            document.blockCountChanged.connect(self._fit_gutter)
+            document.contentsChange.connect(self._look_for_long_lines)
+        self._show_marks()
         self._fit_gutter()
 
     @Slot(int, int, int)
@@ -261,6 +267,14 @@ class PromptEdit(QPlainTextEdit):
 
     @Slot(QRect, int)
     def _came_into_view(self, area: QRect, by: int) -> None:
+        self._color_view()
+        if self._gutter is not None:
+            if by:
+                self._gutter.scroll(0, by)
+            else:
+                self._gutter.update(0, area.y(), self._gutter.width(), area.height())
+
+    def _color_view(self) -> None:
         if self._highlighter is not None:
             first = self.firstVisibleBlock()
             last, bottom = first, self.viewport().height()
@@ -271,16 +285,12 @@ class PromptEdit(QPlainTextEdit):
                     break
                 last = last.next()
             self._highlighter.color_lines(first.blockNumber(), last.blockNumber())
-        if self._gutter is not None:
-            if by:
-                self._gutter.scroll(0, by)
-            else:
-                self._gutter.update(0, area.y(), self._gutter.width(), area.height())
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         super().changeEvent(event)
         if is_appearance_event(event) and hasattr(self, "_found") and self._highlighter is not None:
             self._highlighter.follow_theme()
+            self._color_view()
             self._show_marks()
 
     # --- numbers of lines ------------------------------------------------------------------------------

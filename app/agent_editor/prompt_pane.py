@@ -64,8 +64,8 @@ class PromptPane(QWidget):
         self.setFocusProxy(self.edit)
         self.setMinimumHeight(120)
 
-    def show_document(self, document: PlainDocument) -> None:
-        """Edit this document."""
+    def show_document(self, document: PlainDocument | None) -> None:
+        """Edit this document; None: none."""
         if self.edit.document() is not document:
             self.find_bar.hide()
             self.edit.show_document(document)

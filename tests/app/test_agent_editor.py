@@ -14,7 +14,6 @@ from pytestqt.qtbot import QtBot
 
 from app.agent_editor.editor import EDIT, PREVIEW, WHOLE
 from app.agent_editor.file_notices import SAVING
-from app.agent_editor.highlighter import ALL_AT_ONCE
 from app.side import Side
 from tests.app.agent_desk import VERA, Desk, desks, make_project
 
@@ -321,7 +320,7 @@ def test_markdown_and_the_state_are_told_apart(desk: Desk) -> None:
 
 
 def test_of_a_long_prompt_what_comes_into_view_is_coloured(desk: Desk) -> None:
-    lines = 3 * ALL_AT_ONCE
+    lines = 5_000
     desk.file("amala").write_bytes(("## head\n" * lines + "```\n" + "x\n" * 50).encode())
     editor = desk.open("amala")
     document = editor.prompt.edit.document()
