@@ -14,7 +14,7 @@ from core.config import AgentEntry, AgentGroup, Workflow, WorkflowFile
 from core.plan import Place, PlannedGroup, PlannedTurn, RunPlan
 from core.problems import Problem, Severity, UserFileError
 from core.run_folders import log_dir_of, workdir_of
-from core.state import MergeRule, Phase
+from core.state import PHASES, MergeRule, Phase
 from core.workflow_file import dump_workflow
 
 DEFAULT_BACKEND = "opencode"
@@ -125,6 +125,11 @@ def _overridden(workflow: Workflow, overrides: RunOverrides) -> Workflow:
         if value is not None:
             setattr(copy.budget, cap, None if value == NO_CAP else value)
     copy.merge = {**copy.merge, **overrides.merge}
+    for phase in PHASES:
+        for group in copy.groups(phase):
+            if group.merge:
+                # It wins over the workflow's, also when the run is resumed once more, without overrides.
+                group.merge = {path: overrides.merge.get(path, rule) for path, rule in group.merge.items()}
     return copy
 
 

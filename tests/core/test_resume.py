@@ -524,3 +524,17 @@ def test_names_of_runs_sort_by_time_also_within_a_second() -> None:
     names = [new_run_id(moment) for moment in moments]
     assert names == sorted(names)
     assert len({new_run_id(moments[0]) for _ in range(20)}) > 1
+
+
+def test_a_rule_that_settled_a_groups_conflict_holds_in_every_later_life(shop: Workshop) -> None:
+    shop.agent("a", writes={"x": 1})
+    shop.agent("b", writes={"x": 2})
+    shop.agent("c", writes={"c": 1}, fail={"exit_code": 1, "error": "No.", "first": 1})
+    group: JsonObject = {"mode": "parallel", "agents": ["a", "b"], "merge": {"payload.x": "error"}}
+    first = shop.run({"preparation_agents": [group, "c"]})
+    assert first.reason == "merge_conflict:payload.x"
+    second = resume(first.folder, overrides=RunOverrides(merge={"payload.x": MergeRule.FIRST}))
+    assert second.reason == "agent_error:c"
+    third = resume(first.folder)
+    assert third.reason == "completed"
+    assert third.payload == {"x": 1, "c": 1}
