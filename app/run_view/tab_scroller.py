@@ -33,6 +33,8 @@ class TabScroller(QWidget):
         super().__init__(parent)
         self._bar = bar
         bar.setUsesScrollButtons(False)
+        self._keeps_current = True
+        """The user has not scrolled away from the current tab."""
         self.earlier = self._arrow("chevron-left", self.tr("Tabs before these"))
         self.later = self._arrow("chevron-right", self.tr("Tabs after these"))
         self._window = _Window(bar, self)
@@ -83,7 +85,8 @@ class TabScroller(QWidget):
 
     @Slot()
     def show_current(self) -> None:
-        """Bring the current tab into view."""
+        """Bring the current tab into view, and keep it there until the user scrolls."""
+        self._keeps_current = True
         box = self._bar.tabRect(self._bar.currentIndex())
         if not box.isValid():
             return
@@ -99,31 +102,40 @@ class TabScroller(QWidget):
         if (self._bar.width(), self._bar.height()) != (width, size.height()):
             self._bar.resize(width, size.height())
         self._scroll_to(self.offset)
+        if self._keeps_current:
+            self.show_current()
         self._window.updateGeometry()
+
+    def _scroll_away(self, by: float) -> None:
+        self._keeps_current = False
+        self._scroll_to(int(self.offset + by))
 
     @Slot()
     def _back(self) -> None:
-        self._scroll_to(self.offset - self._window.width() * 2 // 3)
+        self._scroll_away(-self._window.width() * 2 / 3)
 
     @Slot()
     def _on(self) -> None:
-        self._scroll_to(self.offset + self._window.width() * 2 // 3)
+        self._scroll_away(self._window.width() * 2 / 3)
 
     # --- events ----------------------------------------------------------------------------------------
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
         kind = event.type()
-        if watched is self._bar and kind in (QEvent.Type.LayoutRequest, QEvent.Type.Show):
+        # A widget without a layout asks its parent for another size.
+        asked = watched is self._window and kind is QEvent.Type.LayoutRequest
+        if asked or (watched is self._bar and kind in (QEvent.Type.LayoutRequest, QEvent.Type.Show)):
             self.fit()
         elif watched is self._bar and isinstance(event, QWheelEvent):
             # Without this the wheel would choose tab after tab.
             turned = event.angleDelta()
-            self._scroll_to(self.offset - (turned.x() or turned.y()))
+            self._scroll_away(-(turned.x() or turned.y()))
             event.accept()
             return True
         elif watched is self._window and kind is QEvent.Type.Resize:
             self._scroll_to(self.offset)
-            self.show_current()
+            if self._keeps_current:
+                self.show_current()
         return False
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
