@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QFile, QObject, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices
@@ -12,7 +13,6 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 
 import resources
 from app.agent_source import AgentSource
-from app.document import WorkflowDocument
 from app.new_agent import NewAgent, NewAgentDialog, Place
 from app.notice_bar import Notice, NoticeArea, Tone
 from app.problem_text import problem_lines
@@ -23,6 +23,9 @@ from core.agent_writing import create_agent_file
 from core.jsonc import decode, read_bytes
 from core.problems import UserFileError
 from core.run_folders import workdir_of
+
+if TYPE_CHECKING:
+    from app.document import WorkflowDocument
 
 
 class AgentActions(QObject):

@@ -11,13 +11,13 @@ from PySide6.QtWidgets import QApplication, QMainWindow
 
 from app.desktop_notices import DesktopNotices
 from app.reading_text import harmless
-from app.run_session import RunSession
-from app.settings_store import SettingsStore
-from app.tray_icon import TrayIcon
 from core.events import Event, QuestionAsked, RunFinished, RunPaused
 
 if TYPE_CHECKING:
     from app.run_controller import RunController
+    from app.run_session import RunSession
+    from app.settings_store import SettingsStore
+    from app.tray_icon import TrayIcon
 
 
 class Attention(QObject):

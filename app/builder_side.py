@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QObject, Slot
 
-from app.builder.settings_panel import SettingsPanel
-from app.builder.workflow_view import WorkflowView
-from app.document import EditPlace, WorkflowDocument
-from app.last_run import LastRun
-from app.right_side import RightSide
-from app.run_session import RunSession
-from app.run_view.status_line import StatusLine
 from app.side import Side
+
+if TYPE_CHECKING:
+    from app.builder.settings_panel import SettingsPanel
+    from app.builder.workflow_view import WorkflowView
+    from app.document import EditPlace, WorkflowDocument
+    from app.last_run import LastRun
+    from app.right_side import RightSide
+    from app.run_session import RunSession
+    from app.run_view.status_line import StatusLine
 
 
 class BuilderSide(QObject):

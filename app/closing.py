@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QMainWindow, QMessageBox
 
-from app.file_actions import FileActions
 from app.question import Choice, ask
-from app.run_in_tray import RunInTray
 from core.events import StopKind
+
+if TYPE_CHECKING:
+    from app.file_actions import FileActions
+    from app.run_in_tray import RunInTray
 
 
 class MayBeUnsaved(Protocol):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
@@ -12,10 +13,12 @@ from app.edit_command import EditPlace, ReplaceOutline
 from app.open_workflow import OpenWorkflow
 from app.outline import AgentNode, GroupNode, Outline
 from app.problem_fixes import fix_words, fixed
-from core.fixes import Fix
 from core.settings_keys import Setting, keys_said
 from core.state import PHASES, MergeRule, Phase
 from core.workflow_pieces import Pieces
+
+if TYPE_CHECKING:
+    from core.fixes import Fix
 
 __all__ = ["EditPlace", "InGroup", "NewStep", "OnAgent", "Target", "WorkflowDocument"]
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QRunnable, Qt, QThreadPool, QTimer, Signal, SignalInstance, Slot
 from PySide6.QtGui import QGuiApplication
 
-from app.document import WorkflowDocument
-from app.run_session import RunSession
 from core.config import WorkflowFile
 from core.run_folders import log_dir_of, workdir_of
 
 if TYPE_CHECKING:
+    from app.document import WorkflowDocument
+    from app.run_session import RunSession
     from core.earlier_runs import EarlierRuns
     from core.known_payload import KnownPayload
 

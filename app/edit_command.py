@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QUndoCommand
 
-from app.outline import Outline
+if TYPE_CHECKING:
+    from app.outline import Outline
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
 
-from app.builder.workflow_view import WorkflowView
-from app.run_session import RunSession
-
 if TYPE_CHECKING:
+    from app.builder.workflow_view import WorkflowView
     from app.run_controller import RunController
+    from app.run_session import RunSession
 
 
 class EditLock(QObject):

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Slot
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 import resources
-from app.document import WorkflowDocument
 from app.notice_bar import Notice, NoticeAction, NoticeArea, Tone
 from app.problem_text import problem_lines
 from app.question import Choice, ask
-from app.recent_files import RecentFiles
 from core.problems import UserFileError
+
+if TYPE_CHECKING:
+    from app.document import WorkflowDocument
+    from app.recent_files import RecentFiles
 
 FILE, DISK, WARNINGS = "file", "disk", "warnings"
 """Names of the notices."""

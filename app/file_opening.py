@@ -9,14 +9,14 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QWidget
 
 from app.editor import EditorError, FilePlace, Opening, Preset, command_in_force, installed, plan_opening
-from app.right_side import RightSide
-from app.settings_store import SettingsStore
-from app.window_actions import WindowActions
 
 if TYPE_CHECKING:
     from app.editor_dialog import EditorDialog
+    from app.right_side import RightSide
     from app.run_view.log_host import LogHost
     from app.run_view.run_view import RunView
+    from app.settings_store import SettingsStore
+    from app.window_actions import WindowActions
 
 
 class _Plan(QRunnable):

@@ -15,16 +15,15 @@ from PySide6.QtCore import QObject, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices, QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
-from app.document import WorkflowDocument
 from app.notice_bar import Notice, NoticeArea, Tone
-from app.right_side import RightSide
-from app.run_session import RunSession
 from app.side import Side
-from core.config import WorkflowFile
 from core.problems import UserFileError
 from core.run_folders import log_dir_of, workdir_of
 
 if TYPE_CHECKING:
+    from app.document import WorkflowDocument
+    from app.right_side import RightSide
+    from app.run_session import RunSession
     from app.run_view.run_view import RunView
     from app.runs.compare_page import ComparePage
     from app.runs.compare_rows import ShownComparison
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from app.runs.exporting import Exporting
     from app.runs.jobs import Jobs, Tell, Work
     from app.runs.runs_page import RunsPage
+    from core.config import WorkflowFile
     from core.recorded_run import RecordedRun
 
 NOTICE = "history"

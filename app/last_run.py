@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from app.right_side import RightSide
-from app.run_session import RunSession
-from app.settings_store import SettingsStore
 from app.side import Side
 from core.journal import JOURNAL_NAME
 
 if TYPE_CHECKING:
+    from app.right_side import RightSide
+    from app.run_session import RunSession
     from app.runs.jobs import Jobs, Tell
+    from app.settings_store import SettingsStore
     from core.progress import RunProgress
     from core.recorded_run import RecordedRun
 

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QFontMetrics
@@ -20,9 +21,11 @@ from app.flow_layout import FlowLayout
 from app.form_rows import Choice, ChoiceRow, ErrorLabel, Row, TextRow
 from app.labels import ElidedLabel
 from app.theme import GRID
-from core.agent import AgentLibrary
 from core.agent_definition import COMPLETING_ROLES, SUGGESTED_ROLES
 from core.agent_writing import AgentText, FieldValue
+
+if TYPE_CHECKING:
+    from core.agent import AgentLibrary
 
 TEMPLATES = ("auditor", "author", "tester", "finalizer", "empty")
 LONGEST_NAME = 80

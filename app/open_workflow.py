@@ -6,6 +6,7 @@ import itertools
 import time
 from collections.abc import Callable, Collection
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from PySide6.QtGui import QUndoStack
@@ -14,15 +15,17 @@ import resources
 from app.file_watch import FileWatch
 from app.other_settings import OtherSettings
 from app.outline import Outline
-from core.agent import AgentLibrary
 from core.check import check_workflow
 from core.config import Workflow, WorkflowFile
 from core.known_payload import KnownPayload
-from core.plan import Place
 from core.problems import Problem, Severity
-from core.settings_keys import Setting
 from core.state import MergeRule
 from core.workflow_file import inspect_workflow, load_workflow, save_workflow
+
+if TYPE_CHECKING:
+    from core.agent import AgentLibrary
+    from core.plan import Place
+    from core.settings_keys import Setting
 
 QUICK_CHECK_SECONDS = 0.02
 """A workflow whose check takes longer is checked when the user pauses, not with every letter."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 
 from app import document_edits as edits
-from app.outline import GroupNode, Outline
 from core.fixes import (
     ChangeGroup,
     ChangeSetting,
@@ -18,6 +18,9 @@ from core.fixes import (
     SetMergeRule,
 )
 from core.state import MergeRule, Phase
+
+if TYPE_CHECKING:
+    from app.outline import GroupNode, Outline
 
 _LONGEST = 48
 """Characters of a value in the name of a fix."""

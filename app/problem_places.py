@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QObject, Qt, Slot
 
-from app.agent_actions import AgentActions
-from app.builder.settings_panel import SettingsPanel
-from app.builder.workflow_view import WorkflowView
-from app.document import WorkflowDocument
 from app.problem_text import place_of
-from app.right_side import RightSide
 from app.side import Side
-from core.problems import Problem
+
+if TYPE_CHECKING:
+    from app.agent_actions import AgentActions
+    from app.builder.settings_panel import SettingsPanel
+    from app.builder.workflow_view import WorkflowView
+    from app.document import WorkflowDocument
+    from app.right_side import RightSide
+    from core.problems import Problem
 
 
 class ProblemPlaces(QObject):

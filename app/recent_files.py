@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QMenu, QWidget
 
 from app.plain_text import plain_tool_tip
-from app.settings_store import SettingsStore
+
+if TYPE_CHECKING:
+    from app.settings_store import SettingsStore
 
 MOST = 10
 

@@ -10,8 +10,6 @@ from PySide6.QtCore import QObject, Slot
 
 from app.left_overs import orphan_line
 from app.notice_bar import Notice, NoticeAction, NoticeArea, Tone
-from app.right_side import RightSide
-from app.run_session import RunSession
 from core.events import RunStatus
 
 SURVIVORS = "survivors"
@@ -19,6 +17,8 @@ SURVIVORS = "survivors"
 
 if TYPE_CHECKING:
     from app.history import History
+    from app.right_side import RightSide
+    from app.run_session import RunSession
     from app.run_view.run_view import RunView
     from app.runs.resume_form import ResumeForm
     from app.runs.run_reader import Reading, RunReader

@@ -9,12 +9,12 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QApplication, QStackedWidget, QWidget
 
-from app.settings_store import SettingsStore
 from app.side import Side
 
 if TYPE_CHECKING:
     from app.run_view.log_view import LogView
     from app.run_view.run_view import RunView
+    from app.settings_store import SettingsStore
 
 _ZOOMS = (-4, 24)
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QObject, Slot
 
-from app.builder.workflow_view import WorkflowView
-from app.document import WorkflowDocument
-from app.outline import Outline
-from app.run_session import RunSession
 from app.turn_badge import TurnBadge
 from core.events import TurnStatus
-from core.plan import Place
-from core.progress import RunProgress
+
+if TYPE_CHECKING:
+    from app.builder.workflow_view import WorkflowView
+    from app.document import WorkflowDocument
+    from app.outline import Outline
+    from app.run_session import RunSession
+    from core.plan import Place
+    from core.progress import RunProgress
 
 
 def turn_badges(progress: RunProgress, outline: Outline, now: float) -> dict[Place, TurnBadge]:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from app.run_session import RunSession
 from app.side import Side
 from core.events import Event, RunContinued, RunFinished, RunPaused, StopKind
 
 if TYPE_CHECKING:
     from app.main_window import MainWindow
+    from app.run_session import RunSession
 
 
 class RunDisplay(QObject):

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Slot
 from PySide6.QtWidgets import QMainWindow, QMenu
 
 from app.reading_text import harmless
-from app.run_session import RunSession
 from app.tray_icon import TrayIcon, TrayUse
 from core.progress_words import duration_words
+
+if TYPE_CHECKING:
+    from app.run_session import RunSession
 
 _LONGEST = 120
 """Characters of a tool tip that every system shows."""

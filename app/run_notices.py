@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from app.document import WorkflowDocument
 from app.notice_bar import Notice, NoticeAction, NoticeArea, Tone
 from app.problem_text import errors_of, problem_lines
-from app.run_session import RunSession
-from core.problems import Problem
 
 if TYPE_CHECKING:
+    from app.document import WorkflowDocument
     from app.run_controller import RunController
+    from app.run_session import RunSession
+    from core.problems import Problem
 
 RUN = "run"
 """Name of the notice that says why a run did not start."""

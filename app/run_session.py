@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from app.document import WorkflowDocument
 from app.problem_text import errors_of
 from core.events import Event, QuestionAsked, RunFinished, RunPaused, RunStarted, StopKind
 from core.progress import RunProgress
 from core.state import PHASES
 
 if TYPE_CHECKING:
+    from app.document import WorkflowDocument
     from app.run_controller import RunController
     from core.plan import RunPlan
     from core.planning import RunOverrides

@@ -11,16 +11,16 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 import resources
-from app.agent_actions import AgentActions
-from app.document import WorkflowDocument
-from app.file_actions import FileActions
-from app.recent_files import RecentFiles
-from app.run_session import RunSession
-from app.window_actions import WindowActions
 
 if TYPE_CHECKING:
+    from app.agent_actions import AgentActions
+    from app.document import WorkflowDocument
+    from app.file_actions import FileActions
+    from app.recent_files import RecentFiles
+    from app.run_session import RunSession
     from app.start_page.recent_list import RecentFile
     from app.start_page.start_page import StartPage
+    from app.window_actions import WindowActions
 
 
 def user_guide() -> Path | None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from core.events import TurnStatus
+if TYPE_CHECKING:
+    from core.events import TurnStatus
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QSplitter, QWidget
 
-from app.right_side import RightSide
-from app.settings_store import SettingsStore
-
 if TYPE_CHECKING:
+    from app.right_side import RightSide
     from app.run_view.run_view import RunView
+    from app.settings_store import SettingsStore
 
 
 class ViewMemory(QObject):

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from app.right_side import RightSide
-from app.run_session import RunSession
-from core.events import Event
-from core.progress import RunProgress
-
 if TYPE_CHECKING:
+    from app.right_side import RightSide
     from app.run_controller import RunController
+    from app.run_session import RunSession
     from app.run_view.run_view import RunView
+    from core.events import Event
+    from core.progress import RunProgress
 
 
 class WatchedRun(QObject):

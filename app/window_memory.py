@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtWidgets import QMainWindow, QSplitter
 
-from app.settings_store import SettingsStore
+if TYPE_CHECKING:
+    from app.settings_store import SettingsStore
 
 _SIZE = (1280, 800)
 _SIZES = (224, 372, 684)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QWidget
 
@@ -12,10 +13,12 @@ from app.builder.choices import backend_choices, known_models
 from app.builder.form_page import FormPage
 from app.builder.payload_words import of_list
 from app.completion import FieldCompletion, Suggestions
-from app.document import WorkflowDocument
 from app.form_rows import VARIOUS, CheckRow, ChoiceRow, Row, TextRow
-from app.outline import AgentNode
-from core.agent import AgentDefinition
+
+if TYPE_CHECKING:
+    from app.document import WorkflowDocument
+    from app.outline import AgentNode
+    from core.agent import AgentDefinition
 
 
 class AgentPage(FormPage):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import (
@@ -21,8 +22,10 @@ from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 from app.field_text import duration
 from app.sealed_browser import SealedBrowser
 from app.theme import TextSize, font, theme
-from core.agent import AgentDefinition
 from core.problems import Problem
+
+if TYPE_CHECKING:
+    from core.agent import AgentDefinition
 
 LONGEST = 20_000
 """Characters of a prompt that are rendered; the whole is in the editor."""

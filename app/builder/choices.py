@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import TYPE_CHECKING
 
 from app.builder import words
-from app.document import WorkflowDocument
 from app.form_rows import Choice
+
+if TYPE_CHECKING:
+    from app.document import WorkflowDocument
 
 
 def isolation_choices() -> list[Choice]:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QEvent, QKeyCombination, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.builder.clipboard import pieces_in, pieces_payload
 from app.builder.workflow_model import Kind, WorkflowModel
-from app.builder.workflow_tree import WorkflowTree
 from app.document import InGroup, NewStep, Target, WorkflowDocument
 from app.theme import icon
 from core.workflow_pieces import PieceError
+
+if TYPE_CHECKING:
+    from app.builder.workflow_tree import WorkflowTree
 
 
 class ClipboardActions(QObject):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QWidget
@@ -13,11 +14,13 @@ from app.builder.choices import isolation_choices
 from app.builder.form_page import FormPage
 from app.builder.merge_rules import Elsewhere, MergeRules
 from app.builder.payload_words import known_words
-from app.document import WorkflowDocument
 from app.form_rows import VARIOUS, CheckRow, Choice, ChoiceRow, Row, TextRow
-from app.outline import GroupNode
 from core.config import FanOutGroup
 from core.state import MergeRule
+
+if TYPE_CHECKING:
+    from app.document import WorkflowDocument
+    from app.outline import GroupNode
 
 
 class GroupPage(FormPage):

@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from app.completion import Suggestions
-from app.document import WorkflowDocument
 from core.condition import NAMES
-from core.json_types import JsonValue
 from core.known_payload import ValueKind
 from core.merge import format_path, parse_path
+
+if TYPE_CHECKING:
+    from app.document import WorkflowDocument
+    from core.json_types import JsonValue
 
 _METHODS = frozenset({"get", "keys", "values", "items", "setdefault", "update", "pop", "append"})
 _MENTION = re.compile(

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 
 from app.document_edits import NewStep, OnAgent, Target
 from app.field_text import duration
-from app.outline import GroupNode, Outline
-from core.agent import AgentDefinition
 from core.condition import condition_in_words
 from core.config import AgentEntry, FanOutGroup, Workflow
 from core.events import TurnStatus
 from core.settings_keys import Origin, Setting
-from core.state import Phase
+
+if TYPE_CHECKING:
+    from app.outline import GroupNode, Outline
+    from core.agent import AgentDefinition
+    from core.state import Phase
 
 PARALLEL_SIGN = "∥"
 

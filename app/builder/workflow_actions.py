@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QKeySequence
@@ -10,11 +11,13 @@ from PySide6.QtWidgets import QMenu
 
 from app.builder.clipboard_actions import ClipboardActions
 from app.builder.workflow_model import Kind, WorkflowModel
-from app.builder.workflow_tree import WorkflowTree
 from app.document import InGroup, NewStep, Target, WorkflowDocument
-from app.outline import AgentNode, GroupNode
 from app.theme import icon
-from core.state import Phase
+
+if TYPE_CHECKING:
+    from app.builder.workflow_tree import WorkflowTree
+    from app.outline import AgentNode, GroupNode
+    from core.state import Phase
 
 MANY_AGENTS = 15
 """More than this many agents are offered by folder."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QHelpEvent, QPainter, QPen
@@ -20,10 +21,12 @@ from app.builder import words
 from app.builder.workflow_model import Kind, WorkflowModel
 from app.builder.workflow_rows import LESSON_PADDING, Boxes, Index, RowAnatomy
 from app.document_edits import InGroup
-from app.outline import GroupNode
 from app.theme import RADIUS, STATUS_ICONS, TextSize, font, paint_icon, theme
-from app.turn_badge import TurnBadge
 from core.events import TurnStatus
+
+if TYPE_CHECKING:
+    from app.outline import GroupNode
+    from app.turn_badge import TurnBadge
 
 EDGE = 3
 """Width of the blue edge of a parallel card."""

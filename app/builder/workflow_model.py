@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import IntEnum
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from PySide6.QtCore import (
@@ -18,12 +19,14 @@ from PySide6.QtCore import (
 
 from app.builder import mime, words
 from app.document import InGroup, NewStep, OnAgent, Target, WorkflowDocument
-from app.outline import AgentNode, GroupNode, Outline
 from app.plain_text import plain_tool_tip
-from app.turn_badge import TurnBadge
-from core.agent import AgentDefinition
 from core.plan import Place
 from core.state import PHASES, Phase
+
+if TYPE_CHECKING:
+    from app.outline import AgentNode, GroupNode, Outline
+    from app.turn_badge import TurnBadge
+    from core.agent import AgentDefinition
 
 Index = QModelIndex | QPersistentModelIndex
 

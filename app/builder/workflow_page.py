@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QWidget
@@ -15,12 +16,14 @@ from app.builder.form_page import FormPage
 from app.builder.merge_rules import MergeRules
 from app.builder.payload_words import known_words, of_condition, of_list
 from app.completion import FieldCompletion, Suggestions
-from app.document import WorkflowDocument
 from app.form_rows import CheckRow, Choice, ChoiceRow, Row, TextRow
 from core.condition import NAMES, ConditionError, compile_condition, condition_in_words
 from core.config import Workflow
 from core.settings_keys import Origin, is_content
 from core.state import MergeRule
+
+if TYPE_CHECKING:
+    from app.document import WorkflowDocument
 
 
 class WorkflowPage(FormPage):

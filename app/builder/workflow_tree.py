@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import (
     QEvent,
     QItemSelection,
@@ -36,11 +38,13 @@ from app.builder.drag_picture import drag_picture, run_drag
 from app.builder.drop_gap import DropGap
 from app.builder.selection_band import SelectionBand
 from app.builder.workflow_delegate import WorkflowDelegate
-from app.builder.workflow_model import WorkflowModel
 from app.builder.workflow_rows import RowAnatomy
 from app.builder.workflow_selection import KeptSelection
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import is_appearance_event
+
+if TYPE_CHECKING:
+    from app.builder.workflow_model import WorkflowModel
 
 _CONTROL, _SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QPoint, QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
@@ -12,12 +13,14 @@ from app.builder.problem_list import ProblemList
 from app.builder.workflow_actions import WorkflowActions
 from app.builder.workflow_model import Kind, WorkflowModel
 from app.builder.workflow_tree import WorkflowTree
-from app.document import EditPlace, WorkflowDocument
 from app.problem_text import place_of
-from app.turn_badge import TurnBadge
-from core.plan import Place
-from core.problems import Problem
 from core.state import PHASES
+
+if TYPE_CHECKING:
+    from app.document import EditPlace, WorkflowDocument
+    from app.turn_badge import TurnBadge
+    from core.plan import Place
+    from core.problems import Problem
 
 WIDTH = 372
 

@@ -8,10 +8,10 @@ from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QWidget
 
 from app.doctor.work import DoctorWork
-from app.document import WorkflowDocument
 
 if TYPE_CHECKING:
     from app.doctor.dialog import DoctorDialog
+    from app.document import WorkflowDocument
     from core.doctor import Checkup
 
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from core.config import Budget, FanOutGroup, Workflow
 from core.events import RunStatus
-from core.progress import RunProgress
 from core.state import PHASES
 from core.usage import Spent
 
 if TYPE_CHECKING:
+    from core.progress import RunProgress
     from core.recorded_run import RecordedRun
 
 
