@@ -12,6 +12,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 from app.agent_editor.open_drafts import OpenDrafts
+from app.editor import FilePlace
 from app.notice_bar import Notice, NoticeAction, Tone
 from app.problem_text import problem_lines
 from app.question import Choice, ask
@@ -101,7 +102,9 @@ class AgentEditing(QObject):
             draft = self.drafts.open(path)
         except UserFileError as error:
             text = self.tr("{0} cannot be opened.").format(path.name)
-            self._window.notices.tell(OPENING, Notice(text, Tone.ERROR, problem_lines(error.problems)))
+            elsewhere = NoticeAction(self.tr("Open in another editor"), lambda: self._open_file(path))
+            notice = Notice(text, Tone.ERROR, problem_lines(error.problems), (elsewhere,))
+            self._window.notices.tell(OPENING, notice)
             return
         self._window.notices.dismiss(OPENING)
         editor.show_draft(draft)
@@ -201,7 +204,10 @@ class AgentEditing(QObject):
             # Two programs with two versions: said before, not after.
             text = self.tr("The other editor shows the saved file, without your unsaved changes.")
             self._agents.message.emit(text)
-        QDesktopServices.openUrl(QUrl.fromLocalFile(str(draft.path)))
+        self._open_file(draft.path)
+
+    def _open_file(self, path: Path) -> None:
+        self._window.file_opening.open_file(FilePlace(path))
 
     @Slot()
     def _show_folder(self) -> None:

@@ -46,7 +46,8 @@ SETTLE_MS = 200
 class AgentEditor(QWidget):
     """Shows one draft at a time.
 
-    Ctrl+S, undo, redo and find are the editor's while the focus is inside it, and the window's elsewhere.
+    The keys of saving, undo, redo, find and close are the editor's while the focus is inside it, and the
+    window's elsewhere.
 
     Signals: `draft_saved(AgentDraft)`; `renamed(str, str)`: it was saved under another name;
     `close_requested()`; `other_requested(Path)`: show another draft; `copy_requested(Path)`: copy an example
@@ -436,7 +437,7 @@ class AgentEditor(QWidget):
     # --- keys ------------------------------------------------------------------------------------------
 
     def event(self, event: QEvent) -> bool:
-        """The keys of saving, undo, redo and find belong to who has the focus."""
+        """These keys belong to who has the focus."""
         override = event.type() == QEvent.Type.ShortcutOverride and self.draft is not None
         if override and isinstance(event, QKeyEvent) and self._action_of(event) is not None:
             event.accept()
@@ -457,6 +458,7 @@ class AgentEditor(QWidget):
             (keys.Undo, self.undo),
             (keys.Redo, self.redo),
             (keys.Find, self.find_text),
+            (keys.Close, self.close_requested.emit),
         )
         return next((action for key, action in actions if event.matches(key)), None)
 

@@ -49,7 +49,7 @@ class AgentHead(QWidget):
         self.menu_button.clicked.connect(self._open_menu)
         self.close_button = Button("", ButtonLook.FLAT, "x", self)
         self.close_button.setAccessibleName(self.tr("Close the agent"))
-        self.close_button.setToolTip(self.tr("Close; what is unsaved is kept"))
+        self.close_button.setToolTip(self.tr("Close; what is unsaved is kept until you save or quit"))
         self.save_button.clicked.connect(self.save_requested)
         self.revert_button.clicked.connect(self.revert_requested)
         self.close_button.clicked.connect(self.close_requested)

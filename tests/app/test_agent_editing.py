@@ -16,6 +16,7 @@ from pytestqt.qtbot import QtBot
 import resources
 from app.agent_editing import NOTICE
 from app.agent_editor.draft import Disk
+from app.agent_editor.editor import WHOLE
 from app.agent_editor.file_notices import DISK, SAVING, STATE
 from app.new_agent import file_name, template_text
 from app.side import Side
@@ -69,6 +70,19 @@ def test_closing_the_editor_keeps_what_is_unsaved_and_goes_back(desk: Desk) -> N
     assert len(desk.editing.drafts.unsaved) == 1
     desk.open("vera")
     assert desk.draft.text.endswith("mine\n")
+
+
+def test_a_text_that_is_not_looked_at_any_more_is_let_go_of(desk: Desk) -> None:
+    editor = desk.open("vera")
+    editor.tabs.setCurrentIndex(WHOLE)
+    gone: list[bool] = []
+    desk.draft.destroyed.connect(lambda: gone.append(True))
+    desk.press(QKeySequence.StandardKey.Close)
+    assert desk.window.right.side is Side.SETTINGS
+    desk.qtbot.waitUntil(lambda: bool(gone))
+    desk.open("amala")
+    desk.type("x")
+    assert desk.draft.text.endswith("Amala.x\n")
 
 
 def test_closing_the_window_asks_about_unsaved_agents(desk: Desk) -> None:
