@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QMainWindow, QMessageBox
 
 from app.question import Choice, ask
-from core.events import StopKind
+from core.statuses import StopKind
 
 if TYPE_CHECKING:
     from app.file_actions import FileActions

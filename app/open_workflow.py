@@ -24,7 +24,7 @@ from core.workflow_file import inspect_workflow, load_workflow, save_workflow
 
 if TYPE_CHECKING:
     from core.agent import AgentLibrary
-    from core.plan import Place
+    from core.place import Place
     from core.settings_keys import Setting
 
 QUICK_CHECK_SECONDS = 0.02

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from core.config import AgentEntry, AgentGroup, FanOutGroup, Workflow
-from core.plan import Place
+from core.place import Place
 from core.state import PHASES, Phase
 from core.workflow_layout import PHASE_KEYS
 

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Slot
 
 from app.left_overs import orphan_line
 from app.notice_bar import Notice, NoticeAction, NoticeArea, Tone
-from core.events import RunStatus
+from core.statuses import RunStatus
 
 SURVIVORS = "survivors"
 """Name of the notice that asks about processes of a run's earlier life."""

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Slot
 
 from app.turn_badge import TurnBadge
-from core.events import TurnStatus
+from core.statuses import TurnStatus
 
 if TYPE_CHECKING:
     from app.builder.workflow_view import WorkflowView
     from app.document import WorkflowDocument
     from app.outline import Outline
     from app.run_session import RunSession
-    from core.plan import Place
+    from core.place import Place
     from core.progress import RunProgress
 
 

@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from core.agent import AgentLibrary
     from core.config import WorkflowFile
     from core.engine import Answer, Engine
-    from core.events import Event, StopKind
+    from core.events import Event
     from core.planning import RunOverrides
     from core.preparing import PreparedRun
     from core.recorded_run import RecordedRun
+    from core.statuses import StopKind
 
 SPARE_THREADS = 4
 READ_PAUSE = 0.005

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.side import Side
-from core.events import Event, RunContinued, RunFinished, RunPaused, StopKind
+from core.events import Event, RunContinued, RunFinished, RunPaused
+from core.statuses import StopKind
 
 if TYPE_CHECKING:
     from app.main_window import MainWindow

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.problem_text import errors_of
-from core.events import Event, QuestionAsked, RunFinished, RunPaused, RunStarted, StopKind
+from core.events import Event, QuestionAsked, RunFinished, RunPaused, RunStarted
 from core.progress import RunProgress
 from core.state import PHASES
+from core.statuses import StopKind
 
 if TYPE_CHECKING:
     from app.document import WorkflowDocument

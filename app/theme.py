@@ -27,7 +27,7 @@ from PySide6.QtGui import (
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication
 
-from core.events import TurnStatus
+from core.statuses import TurnStatus
 
 GRID = 4
 """Spacing is a multiple of this many logical pixels."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from core.events import TurnStatus
+    from core.statuses import TurnStatus
 
 
 @dataclass(frozen=True, slots=True)

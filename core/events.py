@@ -11,47 +11,16 @@ times as long for a dataclass that has them, and the journal does little else.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import ClassVar, Literal, TypeAlias
 
+from core.place import Place
 from core.plain_name import plain_name
-from core.plan import Place
 from core.state import Conflict, Phase, StateUpdate, WorkflowState
+from core.statuses import AttemptKind as AttemptKind
+from core.statuses import RunStatus as RunStatus
+from core.statuses import StopKind as StopKind
+from core.statuses import TurnStatus as TurnStatus
 from core.usage import Usage
-
-
-class TurnStatus(StrEnum):
-    """What a turn is doing or came to."""
-
-    WAITING = "waiting"
-    RUNNING = "running"
-    SUCCEEDED = "succeeded"
-    FAILED = "failed"
-    STOPPED = "stopped"
-
-
-class RunStatus(StrEnum):
-    """How a run ended, for the exit code and the colour of the banner."""
-
-    COMPLETED = "completed"
-    ENDED = "ended"
-    STOPPED = "stopped"
-    FAILED = "failed"
-
-
-class AttemptKind(StrEnum):
-    """Why an attempt is made."""
-
-    FIRST = "first"
-    RETRY = "retry"
-    CORRECTION = "correction"
-
-
-class StopKind(StrEnum):
-    """The two steps of Stop."""
-
-    AFTER_RUNNING = "after_running"
-    NOW = "now"
 
 
 @dataclass(frozen=True)

@@ -10,19 +10,11 @@ from typing import Literal
 from core.agent import AgentDefinition
 from core.config import Budget, OnMissingState, OnParallelError, OpencodeDefaults
 from core.json_types import JsonObject
+from core.place import Place as Place
 from core.state import MergeRule, Phase
 
 MAX_CORRECTIONS = 2
 """Corrections of a turn, in the same session, before it counts as having no state."""
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a turn stands in the workflow file: phase, index of the group, index of the entry (from 0)."""
-
-    phase: Phase
-    group: int
-    entry: int
 
 
 @dataclass(frozen=True, slots=True)

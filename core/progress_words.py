@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.events import AttemptKind
 from core.plan import MAX_CORRECTIONS
 from core.progress import RunProgress
 from core.state import Phase
+from core.statuses import AttemptKind
 from core.turn_progress import TurnProgress
 from core.usage import Spent
 

@@ -13,8 +13,8 @@ from app.document_edits import NewStep, OnAgent, Target
 from app.field_text import duration
 from core.condition import condition_in_words
 from core.config import AgentEntry, FanOutGroup, Workflow
-from core.events import TurnStatus
 from core.settings_keys import Origin, Setting
+from core.statuses import TurnStatus
 
 if TYPE_CHECKING:
     from app.outline import GroupNode, Outline

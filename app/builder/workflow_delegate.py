@@ -22,7 +22,7 @@ from app.builder.workflow_model import Kind, WorkflowModel
 from app.builder.workflow_rows import LESSON_PADDING, Boxes, Index, RowAnatomy
 from app.document_edits import InGroup
 from app.theme import RADIUS, STATUS_ICONS, TextSize, font, paint_icon, theme
-from core.events import TurnStatus
+from core.statuses import TurnStatus
 
 if TYPE_CHECKING:
     from app.outline import GroupNode

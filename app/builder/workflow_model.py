@@ -20,7 +20,7 @@ from PySide6.QtCore import (
 from app.builder import mime, words
 from app.document import InGroup, NewStep, OnAgent, Target, WorkflowDocument
 from app.plain_text import plain_tool_tip
-from core.plan import Place
+from core.place import Place
 from core.state import PHASES, Phase
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from core.state import PHASES
 if TYPE_CHECKING:
     from app.document import EditPlace, WorkflowDocument
     from app.turn_badge import TurnBadge
-    from core.plan import Place
+    from core.place import Place
     from core.problems import Problem
 
 WIDTH = 372

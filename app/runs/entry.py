@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.config import Budget, FanOutGroup, Workflow
-from core.events import RunStatus
 from core.state import PHASES
+from core.statuses import RunStatus
 from core.usage import Spent
 
 if TYPE_CHECKING:

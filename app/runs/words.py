@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from PySide6.QtCore import QCoreApplication, QDateTime, QLocale
 
 from app.runs.entry import Outcome, RunEntry
-from core.events import RunStatus
 from core.progress_words import cost_words, duration_words
 from core.state import MergeRule
+from core.statuses import RunStatus
 from core.usage import Spent
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
