@@ -281,6 +281,8 @@ class AgentEditing(QObject):
 
     @Slot()
     def _agents_looked(self) -> None:
+        # Also where a file system does not tell changes: the window looks when one comes back to it.
+        self.drafts.look()
         then, self._then = self._then, None
         if then is not None:
             then()

@@ -70,6 +70,7 @@ class AgentEditor(QWidget):
         self.notices = NoticeArea(self)
         self.file_notices = FileNotices(self.notices, self)
         self.tabs = FlatTabBar(self)
+        self.tabs.set_page_color("surface")
         self.tabs.setAccessibleName(self.tr("Ways to look at the agent"))
         for text in (self.tr("Edit"), self.tr("Preview"), self.tr("Whole file")):
             self.tabs.addTab(text)
