@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal, Slot
 
-from app.agent_editor.draft import AgentDraft
 from app.kept_copies import FoundCopy, left_behind, make_copy, new_copy_file, remove_copy, write_copy
 from core.platform_paths import state_folder
+
+if TYPE_CHECKING:
+    from app.agent_editor.draft import AgentDraft
 
 SETTLE_MS = 1000
 """A copy is written when there was no edit for this long."""
@@ -52,6 +55,9 @@ class OpenDrafts(QObject):
         path = path.absolute()
         draft = self._drafts.get(path)
         if draft is None:
+            # Not needed for the first paint of the window.
+            from app.agent_editor.draft import AgentDraft
+
             draft = AgentDraft(path, self, may_be_gone=may_be_gone)
             self._drafts[path] = draft
             draft.modified_changed.connect(self._modified_changed)
@@ -90,11 +96,12 @@ class OpenDrafts(QObject):
                 file = self._copies.setdefault(draft.path, new_copy_file(self._folder))
                 self._pool.start(partial(_write, file, draft.path, draft.name, text, draft.base))
 
-    @Slot(bool)
-    def _modified_changed(self, modified: bool) -> None:
-        draft = self.sender()
-        if not modified and isinstance(draft, AgentDraft):
-            self._forget_copy(draft.path)
+    @Slot()
+    def _modified_changed(self) -> None:
+        for path in list(self._copies):
+            draft = self._drafts.get(path)
+            if draft is None or not draft.is_modified:
+                self._forget_copy(path)
         self.changed.emit()
 
     def _forget_copy(self, path: Path) -> None:
