@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent, QWheelEvent
-from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QStyle, QStyleOptionButton, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QLineEdit,
+    QStyle,
+    QStyleOptionButton,
+    QToolButton,
+    QWidget,
+)
 
 from app.theme import paint_icon, theme
 
@@ -27,6 +35,13 @@ class OutlinedField(QLineEdit):
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         super().paintEvent(event)
         _paint_frame(self)
+
+
+    def setClearButtonEnabled(self, enable: bool) -> None:  # noqa: N802
+        """Offer to empty the field; Qt leaves its button without a name."""
+        super().setClearButtonEnabled(enable)
+        for button in self.findChildren(QToolButton):
+            button.setAccessibleName(self.tr("Empty the field"))
 
 
 class StepField(OutlinedField):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRect, QSize, Qt
-from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPaintEvent, QPalette
+from PySide6.QtGui import QAccessible, QFont, QFontMetrics, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QWidget
 
 from app.plain_text import plain_tool_tip
@@ -58,6 +58,8 @@ class NumberLabel(QLabel):
 
 class ElidedLabel(QWidget):
     """One line of text that is cut in the middle where there is no room, with the whole as tool tip."""
+
+    accessible_role = QAccessible.Role.StaticText
 
     def __init__(self, text: str = "", *, bold: bool = False, parent: QWidget | None = None) -> None:
         super().__init__(parent)

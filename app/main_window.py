@@ -35,6 +35,7 @@ from app.other_settings import SettingsSource
 from app.problem_places import ProblemPlaces
 from app.problem_text import errors_of
 from app.recent_files import RecentFiles
+from app.regions import Regions
 from app.resuming import Resuming
 from app.right_side import RightSide
 from app.run_badges import RunBadges
@@ -53,14 +54,14 @@ from app.view_memory import ViewMemory
 from app.watched_run import WatchedRun
 from app.window_actions import WindowActions
 from app.window_memory import keep_shape, restore_shape
-from core.agent import AgentLibrary
-from core.progress import RunProgress
 from core.state import PHASES
 
 if TYPE_CHECKING:
     from app.command_palette import CommandPalette
     from app.run_controller import RunController
     from app.run_view.run_view import RunView
+    from core.agent import AgentLibrary
+    from core.progress import RunProgress
 
 
 class MainWindow(FileDropWindow):
@@ -120,6 +121,7 @@ class MainWindow(FileDropWindow):
         self.in_tray = RunInTray(self, self.run, tray, self.attention.come_to_front, self._quit)
         self.closing = Closing(self, self.files, lambda: controller.running, controller.stop, self.in_tray)
         self.agent_editing = AgentEditing(self)
+        self.regions = Regions(self)
         self.closed.connect(self.doctor.close)
         self.closed.connect(self.file_opening.close)
         self.status = StatusLine(self)

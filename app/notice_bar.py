@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from PySide6.QtCore import QRectF, QSize, Qt, Slot
-from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QAccessible, QGuiApplication, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
+from app.accessible import announce
 from app.buttons import Button, ButtonLook
 from app.flow_layout import FlowLayout
 from app.theme import GRID, font, paint_icon, theme
@@ -53,6 +54,8 @@ class Notice:
 
 class NoticeBar(QWidget):
     """One notice. Its text can be selected and copied."""
+
+    accessible_role = QAccessible.Role.AlertMessage
 
     def __init__(self, notice: Notice, on_dismiss: Callable[[], None], parent: QWidget) -> None:
         super().__init__(parent)
@@ -174,6 +177,7 @@ class NoticeArea(QWidget):
         self._rows.addWidget(bar)
         bar.show()
         self.show()
+        announce(bar, " ".join((notice.text, *notice.lines)), urgent=notice.tone is Tone.ERROR)
         return bar
 
     def dismiss(self, name: str) -> None:

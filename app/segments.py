@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QFontMetrics, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QAccessible, QFocusEvent, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QHBoxLayout, QSizePolicy, QWidget
 
 from app.theme import GRID, RADIUS, font, theme
@@ -58,6 +58,8 @@ class Segments(QWidget):
 
     Signals: `chosen(int)` when the user turned to another one.
     """
+
+    accessible_role = QAccessible.Role.Grouping
 
     chosen = Signal(int)
 

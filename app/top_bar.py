@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
+    QAccessible,
     QAction,
     QColor,
     QFontMetrics,
@@ -26,6 +27,8 @@ _GAP = 28
 
 class TopBar(QWidget):
     """Signals: `side_chosen(Side)`: what the user wants to see on the right."""
+
+    accessible_role = QAccessible.Role.ToolBar
 
     side_chosen = Signal(object)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, QRectF, Qt, Signal, SignalInstance, Slot
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPalette, QTextOption
+from PySide6.QtGui import QAccessible, QKeyEvent, QPainter, QPaintEvent, QPalette, QTextOption
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QVBoxLayout, QWidget
 
 from app.buttons import Button, ButtonLook
@@ -35,6 +35,8 @@ class TrustPage(QWidget):
     Signals: `answered(bool)`: whether they may run. Escape and Enter say no.
     """
 
+    accessible_role = QAccessible.Role.Grouping
+
     answered = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -46,6 +48,7 @@ class TrustPage(QWidget):
         self.list = self._make_list()
         self.deny_button = Button(self.tr("Do not run"), ButtonLook.FILLED, "", self)
         self.allow_button = Button("", ButtonLook.OUTLINED, "", self)
+        self.deny_button.setAccessibleDescription(self.tr("The run ends before anything was started"))
         self.deny_button.clicked.connect(self._deny)
         self.allow_button.clicked.connect(self._allow)
         row = FlowLayout()

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence, QUndoStack
 from PySide6.QtWidgets import QMainWindow, QMenu
 
 import resources
-from app.recent_files import RecentFiles
 from app.theme import Scheme, icon
+
+if TYPE_CHECKING:
+    from app.recent_files import RecentFiles
 
 
 class WindowActions(QObject):
@@ -44,14 +47,16 @@ class WindowActions(QObject):
         self.resume_run.setToolTip(
             self.tr("Go on with a run that is paused, or ended before it was complete")
         )
-        self.retry_agent = make(self.tr("&Try this agent again"), "rotate-ccw", "F6")
-        self.stop_agent = make(self.tr("Stop this a&gent"), "circle-stop", "Shift+F6")
+        self.retry_agent = make(self.tr("&Try this agent again"), "rotate-ccw", "F7")
+        self.stop_agent = make(self.tr("Stop this a&gent"), "circle-stop", "Shift+F7")
         self.open_run_folder = make(self.tr("Open run &folder"), "folder-open", None)
         self.notices = make(self.tr("&Notify me when the run needs me or has ended"), None, None)
         self.notices.setCheckable(True)
         self.show_settings = make(self.tr("&Settings"), "settings", "Ctrl+1")
         self.show_run = make(self.tr("R&un"), "rows-3", "Ctrl+2")
         self.show_runs = make(self.tr("&History"), "history", "Ctrl+3")
+        self.next_part = make(self.tr("Next part of the w&indow"), None, "F6")
+        self.previous_part = make(self.tr("Previous part of the win&dow"), None, "Shift+F6")
         self.palette = make(self.tr("Search &actions…"), "search", "Ctrl+Shift+P")
         self.all_turns = make(self.tr("All &turns…"), None, "Ctrl+Shift+T")
         self.next_tab = make(self.tr("Ne&xt tab"), None, "Ctrl+Tab")
@@ -118,6 +123,7 @@ class WindowActions(QObject):
         view_menu.addAction(self.palette)
         view_menu.addSeparator()
         view_menu.addActions([self.show_settings, self.show_run, self.show_runs])
+        view_menu.addActions([self.next_part, self.previous_part])
         view_menu.addSeparator()
         view_menu.addActions([self.all_turns, self.next_tab, self.previous_tab, self.close_tab])
         view_menu.addSeparator()

@@ -202,6 +202,8 @@ class AgentPool(QWidget):
         self.filter_field = OutlinedField(self)
         self.filter_field.setPlaceholderText(self.tr("Filter agents"))
         self.filter_field.setAccessibleName(self.tr("Filter agents"))
+        about = self.tr("By name, role and description. Down goes to the list.")
+        self.filter_field.setAccessibleDescription(about)
         self.filter_field.setClearButtonEnabled(True)
         self.filter_field.setMinimumHeight(28)
         self.filter_field.textChanged.connect(self._filter)

@@ -41,7 +41,7 @@ class SettingsPanel(QWidget):
         self.tabs = FlatTabBar(self)
         self.tabs.set_page_color("surface")
         self.tabs.setAccessibleName(self.tr("Settings"))
-        self.tabs.addTab("")
+        self.tabs.addTab(self.tr("Selection"))
         self.tabs.addTab(self.tr("Workflow"))
         self.tabs.addTab(self.tr("Last run"))
         self.tabs.setTabVisible(LAST_RUN, False)

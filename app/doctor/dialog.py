@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt, Slot
 from PySide6.QtGui import (
+    QAccessible,
     QAction,
     QGuiApplication,
     QKeySequence,
@@ -199,6 +200,8 @@ class DoctorDialog(QDialog):
 
 class _Header(QWidget):
     """How it stands, and what was looked for."""
+
+    accessible_role = QAccessible.Role.Grouping
 
     def __init__(self, about: str, parent: QWidget) -> None:
         super().__init__(parent)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, Qt, Signal, Slot
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtGui import QAccessible, QPainter, QPaintEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.buttons import Button, ButtonLook
@@ -40,6 +40,8 @@ class RunBanner(QWidget):
     Signals: `folder_requested()`; `failed_turn_requested(str)` with a turn's id; `run_again_requested()`;
     `conflicts_requested()`: the user wants to read what the agents did not agree about.
     """
+
+    accessible_role = QAccessible.Role.AlertMessage
 
     folder_requested = Signal()
     failed_turn_requested = Signal(str)

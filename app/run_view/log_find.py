@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPalette, QPen, QResizeEvent
+from PySide6.QtGui import QAccessible, QKeyEvent, QPainter, QPaintEvent, QPalette, QPen, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from app.buttons import Button, ButtonLook
@@ -56,6 +56,8 @@ class FindBar(QWidget):
     Signals: `changed()`: something else is looked for or shown; `step_requested(int)` with 1 or -1;
     `closed()`.
     """
+
+    accessible_role = QAccessible.Role.Grouping
 
     changed = Signal()
     step_requested = Signal(int)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QPaintEvent
+from PySide6.QtGui import QAccessible, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
+from app.accessible import announce
 from app.buttons import Button, ButtonLook
 from app.reading_text import ReadingText
 from app.run_view.bar_paint import paint_bar
@@ -22,6 +23,8 @@ class NotesBar(QWidget):
     Signals: `opened(str)` with the turn that it is about; empty: the run. `stop_requested(str)` and
     `retry_requested(str)` with the turn that has been quiet for long.
     """
+
+    accessible_role = QAccessible.Role.AlertMessage
 
     opened = Signal(str)
     stop_requested = Signal(str)
@@ -89,6 +92,7 @@ class NotesBar(QWidget):
         self.stop_button.setVisible(quiet)
         self.retry_button.setVisible(quiet)
         self.show()
+        announce(self, self.accessibleName())
 
     @property
     def count(self) -> int:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, Qt, Signal, Slot
-from PySide6.QtGui import QPaintEvent
+from PySide6.QtGui import QAccessible, QPaintEvent
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
+from app.accessible import announce
 from app.buttons import Button, ButtonLook
 from app.flow_layout import FlowLayout
 from app.labels import QuietLabel
@@ -24,6 +25,8 @@ class PauseBar(QWidget):
 
     Signals: `resume_requested()`, `stop_requested()`.
     """
+
+    accessible_role = QAccessible.Role.AlertMessage
 
     resume_requested = Signal()
     stop_requested = Signal()
@@ -81,6 +84,7 @@ class PauseBar(QWidget):
             )
             for button in (self.resume_button, self.stop_button):
                 button.setEnabled(True)
+            announce(self, f"{words} {self.why.text()}", urgent=True)
         if progress.stopping is not None:
             self._switch_off()
         self.show()

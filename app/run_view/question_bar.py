@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QRectF, Signal
-from PySide6.QtGui import QPaintEvent
+from PySide6.QtGui import QAccessible, QPaintEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from app.accessible import announce
 from app.buttons import Button, ButtonLook
 from app.flow_layout import FlowLayout
 from app.plain_text import plain_tool_tip
@@ -21,6 +22,8 @@ _ICON = 16
 
 class QuestionRow(QWidget):
     """What one turn asks, with the answers as buttons."""
+
+    accessible_role = QAccessible.Role.AlertMessage
 
     def __init__(self, turn: TurnProgress, parent: QuestionBar) -> None:
         super().__init__(parent)
@@ -79,6 +82,7 @@ class QuestionBar(QWidget):
                 row = self.rows[turn_id] = QuestionRow(turn, self)
                 self._layout.addWidget(row)
                 row.show()
+                announce(row, row.question.text(), urgent=True)
         self.setVisible(bool(self.rows))
 
     def answer(self, turn: str, answer: Answer) -> None:

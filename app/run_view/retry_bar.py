@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent, QPaintEvent
+from PySide6.QtGui import QAccessible, QKeyEvent, QPaintEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from app.accessible import announce
 from app.buttons import Button, ButtonLook
 from app.flow_layout import FlowLayout
 from app.reading_text import ReadingText
@@ -23,6 +24,8 @@ class RetryBar(QWidget):
 
     Signals: `confirmed(str)` with a turn's id.
     """
+
+    accessible_role = QAccessible.Role.AlertMessage
 
     confirmed = Signal(str)
 
@@ -55,6 +58,7 @@ class RetryBar(QWidget):
         self.text.setText(words)
         self.setAccessibleName(self.text.text())
         self.show()
+        announce(self, self.text.text(), urgent=True)
         self.keep_button.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def show_run(self, progress: RunProgress) -> None:

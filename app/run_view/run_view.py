@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
+from app.accessible import announce
 from app.labels import QuietLabel
 from app.run_view.agent_orders import AgentOrders
 from app.run_view.banner import RunBanner
@@ -158,6 +159,7 @@ class RunView(QWidget):
         self.tick(now)
         if any(isinstance(event, RunFinished) for event in events):
             self.banner.show_end(self._progress)
+            announce(self.banner, self.banner.title.text(), urgent=True)
             self.tabs.follow_to_the_end()
 
     def tick(self, now: float) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QAction, QKeyEvent
+from PySide6.QtGui import QAccessible, QAction, QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from app.buttons import Button, ButtonLook
@@ -40,6 +40,8 @@ class StateFind(QWidget):
     `left()`.
     """
 
+    accessible_role = QAccessible.Role.Grouping
+
     needle_changed = Signal(str)
     step_requested = Signal(int)
     left = Signal()
@@ -54,7 +56,7 @@ class StateFind(QWidget):
         self.field.setToolTip(self.tr("Find keys and values (Ctrl+F)"))
         self.field.setClearButtonEnabled(False)
         self.field.addAction(
-            QAction(icon("search", "quiet"), "", self), _Field.ActionPosition.LeadingPosition
+            QAction(icon("search", "quiet"), self.tr("Find"), self), _Field.ActionPosition.LeadingPosition
         )
         self.field.setMinimumWidth(self.field.fontMetrics().horizontalAdvance("m" * 10))
         self.field.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)

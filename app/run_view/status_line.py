@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, QTimer, Signal, Slot
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtGui import QAccessible, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
+from app.accessible import announce
 from app.buttons import Button, ButtonLook
 from app.labels import NumberLabel, QuietLabel
 from app.theme import font, paint_icon, theme
@@ -22,6 +23,8 @@ _SAY_MS = 6000
 
 class BudgetBar(QWidget):
     """How much of the budget is used up: from WARN_AT on in vermillion, and with a sign beside the bar."""
+
+    accessible_role = QAccessible.Role.StaticText
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -66,6 +69,8 @@ class BudgetBar(QWidget):
 class _Light(QWidget):
     """A dot and a word: whether something is going on."""
 
+    accessible_role = QAccessible.Role.StaticText
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.text = ""
@@ -106,6 +111,8 @@ class StatusLine(QWidget):
 
     Signals: `problems_requested()` when the number of problems is clicked.
     """
+
+    accessible_role = QAccessible.Role.StatusBar
 
     problems_requested = Signal()
 
@@ -233,6 +240,7 @@ class StatusLine(QWidget):
     def say(self, text: str) -> None:
         """A sentence that goes by itself."""
         self.said.setText(text)
+        announce(self, text)
         self._forget.start()
 
     def _show_place(self, text: str) -> None:

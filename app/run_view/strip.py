@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
+    QAccessible,
     QContextMenuEvent,
     QFontMetrics,
     QHelpEvent,
@@ -83,7 +84,7 @@ class TurnPill(QAbstractButton):
         self._name, self._facts, self._asks = turn.label, facts, bool(turn.question)
         words = self.tr("{0}, waiting, {1}") if held_up else self.tr("{0}, running, {1}")
         self.setAccessibleName(words.format(turn.label, facts))
-        tip = self.tr("{0} · {1}\nClick to watch it. Delete stops it, F6 tries it again.").format(
+        tip = self.tr("{0} · {1}\nClick to watch it. Delete stops it, F7 tries it again.").format(
             turn.title, facts
         )
         self.setToolTip(plain_tool_tip(harmless(tip)))
@@ -206,6 +207,8 @@ class AgentStrip(QWidget):
 
     Signals: `opened(str)` and `stop_requested(str)` with a turn's id; `more_requested()`.
     """
+
+    accessible_role = QAccessible.Role.Grouping
 
     opened = Signal(str)
     stop_requested = Signal(str)

@@ -6,7 +6,7 @@ from enum import IntEnum
 from pathlib import Path
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtGui import QAccessible, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QWidget
 
 from app.buttons import Button, ButtonLook
@@ -129,6 +129,8 @@ class TurnBar(QWidget):
 
 class _Facts(QWidget):
     """A quiet line on the right, cut where there is no room; a warning has a sign and stands out."""
+
+    accessible_role = QAccessible.Role.StaticText
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QFocusEvent, QFontMetrics, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QAccessible, QFocusEvent, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.flow_layout import FlowLayout
@@ -87,6 +87,8 @@ class OutcomeChips(QWidget):
 
     Signals: `chosen(frozenset[Outcome])`; empty: all.
     """
+
+    accessible_role = QAccessible.Role.Grouping
 
     chosen = Signal(object)
 

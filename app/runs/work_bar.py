@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtGui import QAccessible, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.buttons import Button, ButtonLook
@@ -13,6 +13,8 @@ from app.theme import theme
 
 class WorkBar(QWidget):
     """Hidden while nothing is done. Signals: `cancelled()`."""
+
+    accessible_role = QAccessible.Role.StatusBar
 
     cancelled = Signal()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPalette, QResizeEvent
+from PySide6.QtGui import QAccessible, QKeyEvent, QPainter, QPaintEvent, QPalette, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from app.buttons import Button, ButtonLook
@@ -43,6 +43,8 @@ class StartPage(QScrollArea):
     `forget_requested(Path)`: a recent file that is to be listed no longer; `new_requested()`;
     `open_requested()`; `guide_requested()`; `check_requested()`; `left()`: back to the open workflow.
     """
+
+    accessible_role = QAccessible.Role.Grouping
 
     example_chosen = Signal(object, bool)
     file_chosen = Signal(object)

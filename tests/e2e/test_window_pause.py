@@ -108,7 +108,7 @@ def test_a_running_agent_is_ended_and_tried_again_by_a_key(desk: Desk) -> None:
     desk.run()
     desk.until_log_says(desk.open_tab("worker"), "worker waits at its gate.")
     first = len(desk.alive())
-    desk.press(Qt.Key.Key_F6)
+    desk.press(Qt.Key.Key_F7)
     desk.until(lambda: desk.progress.turns[desk.turn("worker")].attempt == 2, "it never began again")
     assert len(desk.alive()) <= first
     desk.project.open_gate("worker")
@@ -124,10 +124,10 @@ def test_an_agent_is_stopped_by_a_key_and_a_refused_key_says_why(desk: Desk) -> 
     desk.run()
     desk.until(lambda: desk.statuses().get("done") is SUCCEEDED, "done never ended")
     desk.open_tab("done")
-    desk.press(Qt.Key.Key_F6)
+    desk.press(Qt.Key.Key_F7)
     assert "it succeeded" in desk.window.status.said.text()
     desk.open_tab("worker")
-    desk.press(Qt.Key.Key_F6, SHIFT)
+    desk.press(Qt.Key.Key_F7, SHIFT)
     desk.until_ended()
     assert desk.statuses() == {"done": SUCCEEDED, "worker": STOPPED}
 

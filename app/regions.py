@@ -1,0 +1,122 @@
+"""The parts of the window on one key: F6 goes on, Shift+F6 back, each to where the focus was last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtWidgets import QApplication, QWidget
+from shiboken6 import isValid
+
+from app import accessible
+
+if TYPE_CHECKING:
+    from app.main_window import MainWindow
+
+_REMEMBERED = 50
+Part = tuple[QWidget, ...]
+"""Widgets that belong together, the first to focus first."""
+
+
+class Regions(QObject):
+    """Takes its parts from the window at every step: what is hidden is no part of it."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        accessible.install()
+        self._window = window
+        self._latest: list[QWidget] = []
+        """What had the focus, the latest first."""
+        window.actions_of_window.next_part.triggered.connect(self.next)
+        window.actions_of_window.previous_part.triggered.connect(self.previous)
+        application = QApplication.instance()
+        if isinstance(application, QApplication):
+            application.focusChanged.connect(self._focus_changed)
+
+    def parts(self) -> list[Part]:
+        """What can be gone to at present, from the top left to the bottom right."""
+        window = self._window
+        found: list[Part] = [(window.top_bar,), (window.notices,)]
+        page = window.pages.currentWidget()
+        if page is window.splitter:
+            found += [(window.pool,), (window.workflow_view.tree,), (window.workflow_view.problem_list,)]
+            found += self._parts_of_right()
+        elif page is not None:
+            found.append((page,))
+        found.append((window.status,))
+        return [part for part in found if self._target(part) is not None]
+
+    def _parts_of_right(self) -> list[Part]:
+        view = self._window.right.shown_run_view
+        if view is None:
+            return [(self._window.right,)]
+        # A question first: who looks for something to do finds it at once.
+        above = (view.questions, view.doubts, view.pause, view.banner, view.notes, view.strip)
+        return [above, (view.tabs,), (view.timeline,)]
+
+    @Slot()
+    def next(self) -> None:
+        """Give the next part the focus; after the last comes the first."""
+        self._go(1)
+
+    @Slot()
+    def previous(self) -> None:
+        """Give the part before the focus."""
+        self._go(-1)
+
+    def _go(self, step: int) -> None:
+        parts = self.parts()
+        focused = QApplication.focusWidget()
+        if not parts:
+            return
+        here = None
+        if focused is not None:
+            here = next((at for at, part in enumerate(parts) if _has(part, focused)), None)
+        at = (here + step) % len(parts) if here is not None else (0 if step > 0 else -1)
+        target = self._target(parts[at])
+        if target is not None:
+            target.setFocus(Qt.FocusReason.TabFocusReason)
+
+    def _target(self, part: Part) -> QWidget | None:
+        """Where the focus was last in a part; else the page of its tab, or its first control."""
+        self._latest = [widget for widget in self._latest if isValid(widget)]
+        for widget in self._latest:
+            if _has(part, widget) and _can_take(widget):
+                return widget
+        view = self._window.right.shown_run_view
+        if view is not None and part == (view.tabs,):
+            page = view.tabs.pages.currentWidget()
+            if page is not None:
+                part = (page, *part)
+        return next((first for widget in part if (first := _first_in(widget)) is not None), None)
+
+    @Slot(QWidget, QWidget)
+    def _focus_changed(self, old: QWidget | None, now: QWidget | None) -> None:
+        del old
+        if now is not None and now.window() is self._window and _can_take(now):
+            rest = [widget for widget in self._latest if isValid(widget) and widget is not now]
+            self._latest = [now, *rest][:_REMEMBERED]
+
+
+def _has(part: Sequence[QWidget], widget: QWidget) -> bool:
+    return any(widget is one or one.isAncestorOf(widget) for one in part)
+
+
+def _can_take(widget: QWidget) -> bool:
+    takes_tab = bool(widget.focusPolicy() & Qt.FocusPolicy.TabFocus)
+    return takes_tab and widget.isEnabled() and widget.isVisible()
+
+
+def _first_in(region: QWidget) -> QWidget | None:
+    """The first control that Tab comes to in a visible widget."""
+    if not region.isVisible():
+        return None
+    if _can_take(region):
+        return region
+    widget = region.nextInFocusChain()
+    while widget is not None and widget is not region:
+        if region.isAncestorOf(widget) and _can_take(widget) and widget.focusProxy() is None:
+            return widget
+        widget = widget.nextInFocusChain()
+    return None
