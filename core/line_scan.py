@@ -9,10 +9,15 @@ from __future__ import annotations
 import io
 import threading
 from array import array
+from collections.abc import Callable
 from pathlib import Path
 
 from core.line_kinds import EVERY_KIND, KindState, LineKind, Segment, blank_others, segments
 from core.line_needle import TooSlowError, hide
+
+
+def _none() -> None:
+    """Nobody is in a hurry."""
 
 
 class LineScan:
@@ -22,7 +27,7 @@ class LineScan:
     everything else is safe meanwhile.
     """
 
-    CHUNK = 1024 * 1024
+    CHUNK = 512 * 1024
     WHOLE_LINES = False
     """Whether a chunk always ends with a line; of a line that is longer only the beginning is looked at."""
 
@@ -34,6 +39,8 @@ class LineScan:
         self._kinds = kinds
         self._by_kind = structured and kinds != EVERY_KIND
         self._overlap = 0
+        self.courtesy: Callable[[], object] = _none
+        """Called between chunks: where the scan waits for somebody who is in a hurry."""
         self._cancelled = threading.Event()
         self._lock = threading.Lock()
         self._scanned = 0
@@ -91,6 +98,7 @@ class LineScan:
                 self._end = file.seek(0, 2)
                 self._drop_unfinished_line(self._end)
                 while self._scanned < self._end and not self._cancelled.is_set():
+                    self.courtesy()
                     if not self._step(file) or (pause and self._cancelled.wait(pause)):
                         return
         except OSError:

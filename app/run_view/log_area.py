@@ -22,11 +22,12 @@ from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 
 from app.run_view import log_accessible
 from app.run_view.log_marks import MarkedScrollBar
+from app.run_view.log_overlays import RowMarks
 from app.run_view.log_page import LogPage, Place, PlacedRow
-from app.run_view.log_painter import MARGIN, LogPainter, RowMarks
+from app.run_view.log_painter import MARGIN, LogPainter
 from app.run_view.log_pill import FollowPill
 from app.run_view.log_selection import LogSelection
-from app.run_view.log_source import LogSource
+from app.run_view.log_source import COURTESY, LogSource
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import GRID, font, is_appearance_event, theme
 
@@ -286,6 +287,10 @@ class LogArea(QAbstractScrollArea):
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
+        with COURTESY:
+            self._paint()
+
+    def _paint(self) -> None:
         area = self.viewport()
         painter = QPainter(area)
         painter.fillRect(area.rect(), theme().color("ground"))

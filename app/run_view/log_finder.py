@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 
 from app.run_view.log_rows import Row
-from app.run_view.log_source import BackgroundJob, LogSource
+from app.run_view.log_source import COURTESY, BackgroundJob, LogSource
 from core.line_filter import LineFilter
 from core.line_kinds import EVERY_KIND, LineKind
 from core.line_needle import Needle
@@ -23,6 +23,7 @@ class LogFinder:
         self._finder = needle.finder()
         self._source = source
         self._search = LineSearch(source.path, needle, structured=source.structured, kinds=kinds)
+        self._search.courtesy = COURTESY.wait
         self._job = BackgroundJob("log-find")
         self._wanted: tuple[int, int] | None = None
         self._job.start(self._search.run)
@@ -105,6 +106,7 @@ class LogSieve:
 
     def __init__(self, source: LogSource, needle: Needle | None, kinds: LineKind) -> None:
         self._filter = LineFilter(source.path, needle, structured=source.structured, kinds=kinds)
+        self._filter.courtesy = COURTESY.wait
         self._job = BackgroundJob("log-filter")
         self._known = (0, 0)
         self._lines = 0

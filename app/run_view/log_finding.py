@@ -11,9 +11,10 @@ from PySide6.QtWidgets import QWidget
 
 from app.run_view.log_find import FindBar
 from app.run_view.log_finder import LogFinder, LogSieve
+from app.run_view.log_overlays import Marked, RowMarks
 from app.run_view.log_page import Place, PlacedRow
-from app.run_view.log_painter import Marked, RowMarks
 from app.run_view.log_places import PlacedLog
+from app.run_view.log_source import COURTESY
 from core.line_kinds import EVERY_KIND
 from core.line_needle import NeedleError
 
@@ -58,9 +59,10 @@ class FindingLog(PlacedLog):
     @Slot()
     def refresh(self) -> None:
         """Look at file and search once; the timer does it while the view is visible."""
-        super().refresh()
-        self._poll_sieve()
-        self._poll_find()
+        with COURTESY:
+            super().refresh()
+            self._poll_sieve()
+            self._poll_find()
 
     def _go(self, place: Place) -> None:
         # Whoever scrolls is where he wants to be.

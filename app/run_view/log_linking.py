@@ -24,8 +24,8 @@ from app.plain_text import plain_tool_tip
 from app.run_view.log_finding import FindingLog
 from app.run_view.log_host import LogHost
 from app.run_view.log_links import Link, links_in
+from app.run_view.log_overlays import RowMarks
 from app.run_view.log_page import Place, PlacedRow
-from app.run_view.log_painter import RowMarks
 from app.theme import icon
 
 _CONTROL = Qt.KeyboardModifier.ControlModifier

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from zlib import crc32
 
@@ -22,6 +20,7 @@ from PySide6.QtGui import (
 
 from app.run_view.log_ansi import Look
 from app.run_view.log_colors import behind, readable, wished
+from app.run_view.log_overlays import Overlay, RowMarks, pieces
 from app.run_view.log_rows import Row
 from app.theme import GRID, mono_font, theme
 
@@ -73,27 +72,6 @@ class LaidRow:
         if self._layout is None:
             self._layout = self._painter.text_layout(self.row, self.width)
         return self._layout
-
-
-@dataclass(frozen=True, slots=True)
-class Marked:
-    """Characters of a row to be highlighted; `current`: the match that one is at."""
-
-    start: int
-    end: int
-    current: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class RowMarks:
-    """What is special about a row at present. `selected`: characters, with `length + 1` the line break too.
-    `link`: characters of the link that the mouse or the keys are at."""
-
-    selected: tuple[int, int] | None = None
-    found: Sequence[Marked] = ()
-    link: tuple[int, int] | None = None
-    link_focused: bool = False
-    focused: bool = False
 
 
 class LogPainter:
@@ -267,14 +245,14 @@ class LogPainter:
             painter.drawLine(QPointF(MARGIN, top + 0.5), QPointF(width - MARGIN, top + 0.5))
         painter.setFont(self._font)
         self._paint_columns(painter, row, left, top + self._ascent)
-        formats = self._formats(laid, x, top, painter, marks)
-        if laid.simple and not formats:
-            for span in row.spans:
-                painter.setPen(self.ink(span.look))
-                at = QPointF(x + span.start * self._character, top + self._ascent)
-                painter.drawText(at, row.text[span.start : span.end])
+        overlays = self._overlays(row, marks)
+        if marks.selected is not None and marks.selected[1] > len(row.text):
+            self._paint_line_end(painter, laid, x, top)
+        if laid.simple:
+            self._paint_simple(painter, row, x, top, overlays)
         else:
             painter.setPen(self.color("text"))
+            formats = [self._span_format(row.text, over.start, over.end, over.format()) for over in overlays]
             laid.layout.draw(painter, QPointF(x, top), formats)
         if marks.focused:
             painter.setPen(QPen(self.color("accent"), 1))
@@ -300,46 +278,47 @@ class LogPainter:
                 name = self._metrics.elidedText(name, Qt.TextElideMode.ElideRight, room)
             painter.drawText(QPointF(x + self.time_width, baseline), name)
 
-    def _formats(
-        self, laid: LaidRow, x: float, top: float, painter: QPainter, marks: RowMarks
-    ) -> list[QTextLayout.FormatRange]:
+    def _paint_simple(
+        self, painter: QPainter, row: Row, x: float, top: float, overlays: list[Overlay]
+    ) -> None:
+        """Text of equal characters needs no layout: each piece stands where it must."""
+        step = self._character
+        for over in overlays:
+            if over.ground is not None:
+                left = x + over.start * step
+                painter.fillRect(
+                    QRectF(left, top, (over.end - over.start) * step, self.row_height), over.ground
+                )
+        for start, end, ink, underline in pieces(row, overlays):
+            painter.setPen(self.ink(row.spans[ink].look) if isinstance(ink, int) else ink)
+            left = x + start * step
+            painter.drawText(QPointF(left, top + self._ascent), row.text[start:end])
+            if underline:
+                y = top + self._ascent + 1.5
+                painter.drawLine(QPointF(left, y), QPointF(left + (end - start) * step, y))
+
+    def _overlays(self, row: Row, marks: RowMarks) -> list[Overlay]:
         """What is put over the looks of the text: link, matches, selection, from the bottom up."""
-        text = laid.row.text
-        formats: list[QTextLayout.FormatRange] = []
+        overlays: list[Overlay] = []
+        soft, text = self.color("accent_soft"), self.color("text")
         if marks.link is not None:
-            look = QTextCharFormat()
-            look.setFontUnderline(True)
-            look.setForeground(self.color("accent"))
-            if marks.link_focused:
-                look.setBackground(self.color("accent_soft"))
-            formats.append(self._span_format(text, *marks.link, look))
-        formats += [self._highlight(text, mark) for mark in marks.found]
+            ground = soft if marks.link_focused else None
+            overlays.append(Overlay(*marks.link, self.color("accent"), ground, underline=True))
+        for mark in marks.found:
+            if mark.current:
+                ink, ground = self.color("on_accent"), self.color("accent")
+                overlays.append(Overlay(mark.start, mark.end, ink, ground))
+            else:
+                overlays.append(Overlay(mark.start, mark.end, text, soft, underline=True))
         if marks.selected is not None:
-            start, end = marks.selected
-            if end > len(text):
-                self._paint_line_end(painter, laid, x, top)
-            look = QTextCharFormat()
-            look.setBackground(self.color("accent_soft"))
-            formats.append(self._span_format(text, start, min(end, len(text)), look))
-            look = QTextCharFormat(look)
-            look.setForeground(self.color("text"))
-            for span in laid.row.spans:
+            start, end = marks.selected[0], min(marks.selected[1], len(row.text))
+            overlays.append(Overlay(start, end, None, soft))
+            for span in row.spans:
                 first, last = max(start, span.start), min(end, span.end)
                 if span.look.ground is not None and first < last:
                     # Its ink was chosen for a ground of its own.
-                    formats.append(self._span_format(text, first, last, look))
-        return formats
-
-    def _highlight(self, text: str, mark: Marked) -> QTextLayout.FormatRange:
-        look = QTextCharFormat()
-        if mark.current:
-            look.setBackground(self.color("accent"))
-            look.setForeground(self.color("on_accent"))
-        else:
-            look.setBackground(self.color("accent_soft"))
-            look.setForeground(self.color("text"))
-            look.setFontUnderline(True)
-        return self._span_format(text, mark.start, mark.end, look)
+                    overlays.append(Overlay(first, last, text, soft))
+        return overlays
 
     def _paint_line_end(self, painter: QPainter, laid: LaidRow, x: float, top: float) -> None:
         """A selected line break shows as half a character behind the text."""

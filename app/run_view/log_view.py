@@ -1,7 +1,7 @@
 """The view of one log file: what the user does with it by mouse, keys and menu.
 
-The parts: `log_area` (what is seen of the file, following its end), on top of it `log_places`, `log_finding`
-and `log_linking`; `log_source` (the file), `log_folds`, `log_rows` and `log_ansi` (looks), `log_page` (what is
+The parts: `log_area` (what is seen of the file, following its end), on it `log_places`, `log_finding` and
+`log_linking`; `log_source` (the file), `log_folds`, `log_rows` and `log_ansi` (looks), `log_page` (what is
 on the screen), `log_painter`, `log_selection`.
 """
 
