@@ -13,19 +13,18 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 
 import resources
 from app.agent_source import AgentSource
-from app.new_agent import NewAgent, NewAgentDialog, Place
 from app.notice_bar import Notice, NoticeArea, Tone
 from app.problem_text import problem_lines
 from app.question import Choice, ask
-from core.agent import AgentLibrary, agent_folders
-from core.agent_library import user_agents_folder
-from core.agent_writing import create_agent_file
+from core.agent_folders import agent_folders, user_agents_folder
 from core.jsonc import decode, read_bytes
 from core.problems import UserFileError
 from core.run_folders import workdir_of
 
 if TYPE_CHECKING:
     from app.document import WorkflowDocument
+    from app.new_agent import NewAgent, NewAgentDialog, Place
+    from core.agent import AgentLibrary
 
 
 class AgentActions(QObject):
@@ -110,10 +109,14 @@ class AgentActions(QObject):
     @Slot()
     def new_agent(self) -> None:
         """Ask what a new agent is to be, make it and open it."""
+        from app.new_agent import NewAgentDialog
+
         self._ask(NewAgentDialog(self._places(), self._document.library, self._known_backends, self._window))
 
     def copy_agent(self, text: str, name: str) -> None:
         """Ask where a copy of an agent goes. `text`: what it has; `name`: what it may be called."""
+        from app.new_agent import NewAgentDialog
+
         places, library = self._places(), self._document.library
         self._ask(
             NewAgentDialog(places, library, self._known_backends, self._window, copy_of=text, name=name)
@@ -148,6 +151,8 @@ class AgentActions(QObject):
 
     @Slot(object)
     def _make(self, new: NewAgent) -> None:
+        from core.agent_writing import create_agent_file
+
         try:
             create_agent_file(new.path, new.text)
         except UserFileError as error:
@@ -162,6 +167,8 @@ class AgentActions(QObject):
 
     def _places(self) -> list[Place]:
         """The workflow's own folder with its sub-folders, and the user's for all workflows."""
+        from app.new_agent import Place
+
         places: list[Place] = []
         for folder in self.source.folders:
             if folder.is_relative_to(resources.folder().absolute()):

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-import resources
 from core.agent_definition import AgentDefinition
 from core.agent_file import AgentFile, read_agent
 from core.findings import nearest
-from core.platform_paths import data_folder
 from core.problems import Problem, Severity
 
 _Stamp: TypeAlias = tuple[int, int, int]
@@ -32,27 +30,6 @@ class _Found:
     path: Path
     folder: str
     stamp: _Stamp | None
-
-
-def agent_folders(agents_dir: str | None, beside: Path | None, workdir: Path) -> tuple[Path, ...]:
-    """Where a workflow's agents are looked for, the most important folder first.
-
-    `agents_dir` as the workflow says (relative to `beside`, the folder of its file), else `agents` beside the
-    file, else `agents` in the working folder; then the user's own for all workflows; and last the examples
-    that come with OpenLoop. All are given, also those that do not exist, to be named and watched.
-    """
-    base = workdir if beside is None else beside
-    if agents_dir:
-        own = base / Path(agents_dir).expanduser()
-    else:
-        candidates = [base / "agents", workdir / "agents"]
-        own = next((folder for folder in candidates if folder.is_dir()), candidates[0])
-    return own.absolute(), user_agents_folder(), resources.agents_folder()
-
-
-def user_agents_folder() -> Path:
-    """Where the user keeps agents for all workflows."""
-    return data_folder() / "agents"
 
 
 class AgentLibrary:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from core.agent import AgentLibrary, agent_folders
-from core.config import WorkflowFile
+from core.agent_folders import agent_folders
+
+if TYPE_CHECKING:
+    from core.agent_library import AgentLibrary
+    from core.config import WorkflowFile
 
 DEFAULT_LOG_FOLDER = ".openloop"
 
@@ -31,6 +35,9 @@ def log_dir_of(file: WorkflowFile, workdir: Path) -> Path:
 
 def library_of(file: WorkflowFile, workdir: Path) -> AgentLibrary:
     """The agents that the workflow may use; reads the disk. Folders: `core.agent.agent_folders`."""
+    # Whoever only wants the folders needs no YAML.
+    from core.agent_library import AgentLibrary
+
     beside = file.path.absolute().parent if file.path is not None else None
     return AgentLibrary(agent_folders(file.workflow.agents_dir, beside, workdir))
 

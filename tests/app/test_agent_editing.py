@@ -21,7 +21,7 @@ from app.agent_editor.file_notices import DISK, SAVING, STATE
 from app.new_agent import file_name, template_text
 from app.side import Side
 from core.agent_file import inspect_agent
-from core.agent_library import user_agents_folder
+from core.agent_folders import user_agents_folder
 from core.platform_paths import state_folder
 from tests.app.agent_desk import VERA, Desk, desks, make_project, usable
 

@@ -10,7 +10,7 @@ import pytest
 import resources
 from core import agent_library
 from core.agent import AgentFile, AgentLibrary, agent_folders, read_agent
-from core.agent_library import user_agents_folder
+from core.agent_folders import user_agents_folder
 from core.problems import Severity
 
 
