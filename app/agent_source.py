@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import (
     QFileSystemWatcher,
@@ -17,7 +18,10 @@ from PySide6.QtCore import (
     Slot,
 )
 
-from core.agent import AgentLibrary
+from app.first_paint import after_first_paint
+
+if TYPE_CHECKING:
+    from core.agent import AgentLibrary
 
 _SETTLE_MS = 150
 _MOST_WATCHED = 1000
@@ -40,6 +44,10 @@ class _Read(QRunnable):
         self._done = done
 
     def run(self) -> None:
+        # Here and not in the window's thread, which checks the workflow as soon as it has its agents.
+        import core.check  # noqa: F401
+        from core.agent import AgentLibrary
+
         library = self._library
         if library is None:
             library, changed = AgentLibrary(self._folders), True
@@ -108,6 +116,10 @@ class AgentSource(QObject):
             self._again = True
             return
         self._reading = True
+        after_first_paint(self._begin)
+
+    def _begin(self) -> None:
+        self._again = False
         self._pool.start(_Read(self._folders, self._library, self._done))
 
     @Slot()

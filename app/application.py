@@ -20,12 +20,13 @@ import core.workflow_file  # noqa: F401
 from core.backends.registry import backend_names
 
 # isort: split
-from PySide6.QtCore import QEvent, QEventLoop, QObject, QThreadPool, QTimer, Slot
+from PySide6.QtCore import QObject, QThreadPool, QTimer, Slot
 from PySide6.QtGui import QGuiApplication, QIcon
 from PySide6.QtWidgets import QApplication
 
 import resources
 from app.document import WorkflowDocument
+from app.first_paint import FirstPaint
 from app.main_window import MainWindow
 from app.run_controller import RunController
 from app.settings_store import SettingsStore
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
 
 SWITCH_SECONDS = 0.001
 """How long a worker may hold the interpreter while the window waits for it."""
-PAINT_MS = 1000
-"""A window that nobody sees (on another desktop, say) is not painted, and not waited for any longer."""
 WARM_UP_MS = 400
 """After this long the window is there, and what it needs only later is read."""
 COLLECT_MS = 1000
@@ -58,6 +57,7 @@ def run_application(workflow: Path | None, theme: str | None) -> int:
     application.setWindowIcon(QIcon(str(resources.folder() / "icons" / "openloop.svg")))
     store = SettingsStore()
     appearance = Appearance(application, Scheme(theme) if theme else store.scheme)
+    first_paint = FirstPaint()
     controller = RunController()
     document = WorkflowDocument()
     window = MainWindow(
@@ -70,7 +70,7 @@ def run_application(workflow: Path | None, theme: str | None) -> int:
     end = _End(window)
     collector = _collect_garbage_here(window)
     window.starting.begin(workflow)
-    _FirstPaint(window).show()
+    first_paint.show(window)
     _stay_open(application, window, document, end)
     collector.stop()
     controller.wait_for_workers()
@@ -99,29 +99,6 @@ def _stay_open(application: QApplication, window: MainWindow, document: Workflow
     with loop, _closed_by_signals(window):
         loop.run_until_complete(end.wait())
     unsaved.close()
-
-
-class _FirstPaint(QObject):
-    """Shows a window and waits until it is painted."""
-
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
-        self._window = window
-        self._loop = QEventLoop(self)
-
-    def show(self) -> None:
-        """Returns after the first paint. What the user types or clicks before it is kept for after it."""
-        self._window.installEventFilter(self)
-        QTimer.singleShot(PAINT_MS, self._loop, self._loop.quit)
-        self._window.show()
-        self._loop.exec(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents)
-        self._window.removeEventFilter(self)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
-        if event.type() is QEvent.Type.Paint:
-            # After what is in the window has been painted, too.
-            QTimer.singleShot(0, self._loop, self._loop.quit)
-        return super().eventFilter(watched, event)
 
 
 class _End(QObject):

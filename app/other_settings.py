@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal, SignalInstance, Slot
 
+from app.first_paint import after_first_paint
 from core.config import Workflow, WorkflowFile
 from core.settings_keys import MERGE, SETTING_KEYS, Origin, Setting, put_values, value_of
 
@@ -106,7 +107,12 @@ class SettingsSource(QObject):
         if self._reading:
             self._again = True
             return
-        self._reading, self._again = True, False
+        self._reading = True
+        self._read_for = (self._document.path, self._document.settings.workdir)
+        after_first_paint(self._begin)
+
+    def _begin(self) -> None:
+        self._again = False
         document = self._document
         self._read_for = (document.path, document.settings.workdir)
         file, folder = document.snapshot(), document.default_workdir
