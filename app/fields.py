@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.plain_text import plain_tool_tip
 from app.theme import paint_icon, theme
 
 FIELD_HEIGHT = 28
@@ -36,6 +37,23 @@ class OutlinedField(QLineEdit):
         super().paintEvent(event)
         _paint_frame(self)
 
+    def setPlaceholderText(self, text: str) -> None:  # noqa: N802
+        """What stands there while it is empty; where it is cut off, the tool tip says all of it."""
+        super().setPlaceholderText(text)
+        self._tell_all()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        self._tell_all()
+
+    def _tell_all(self) -> None:
+        text, margins = self.placeholderText(), self.textMargins()
+        room = self.contentsRect().width() - margins.left() - margins.right() - 4
+        tip = plain_tool_tip(text)
+        if QFontMetrics(self.font()).horizontalAdvance(text) > room:
+            self.setToolTip(self.toolTip() or tip)
+        elif self.toolTip() == tip:
+            self.setToolTip("")
 
     def setClearButtonEnabled(self, enable: bool) -> None:  # noqa: N802
         """Offer to empty the field; Qt leaves its button without a name."""

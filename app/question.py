@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractButton, QLabel, QMessageBox, QWidget
+from PySide6.QtWidgets import QAbstractButton, QDialogButtonBox, QLabel, QMessageBox, QWidget
 
 from app.buttons import Button, ButtonLook
 from app.reading_text import harmless
@@ -14,6 +14,8 @@ from app.theme import font
 
 _WIDTH = 420
 """Logical pixels that a sentence has before it breaks."""
+_WIDEST_ROW = 560
+"""Logical pixels that a row of buttons may have; else they stand below each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,7 @@ def ask(
             default = button
     cancel = Button(cancel_text, ButtonLook.OUTLINED if default else ButtonLook.FILLED, "", box)
     box.addButton(cancel, QMessageBox.ButtonRole.RejectRole)
+    _stack_buttons(box)
     box.setDefaultButton(default or cancel)
     box.setEscapeButton(cancel)
 
@@ -67,3 +70,10 @@ def ask(
     box.finished.connect(finished)
     box.open()
     return box
+
+
+def _stack_buttons(box: QMessageBox) -> None:
+    """Buttons with long words stand below each other: in a row Qt would cut them off."""
+    row = box.findChild(QDialogButtonBox)
+    if row is not None and sum(button.sizeHint().width() + 8 for button in row.buttons()) > _WIDEST_ROW:
+        row.setOrientation(Qt.Orientation.Vertical)

@@ -91,7 +91,8 @@ class DoctorDialog(QDialog):
         layout.addWidget(_Line(self))
         layout.addLayout(buttons)
         self.setMinimumSize(420, 320)
-        self.resize(720, 680)
+        window = self.parentWidget()
+        self.resize(720, 680 if window is None else max(320, min(680, window.window().height() - 40)))
         self.list.setFocus(Qt.FocusReason.OtherFocusReason)
 
     # --- looking ---------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import (
     QFrame,
     QPlainTextEdit,
+    QScrollArea,
     QSplitter,
     QStackedWidget,
     QVBoxLayout,
@@ -93,7 +94,7 @@ class StateTab(QWidget):
         self._empty.setText(self.tr("No state yet. It appears when the first agent has answered."))
         self._pages = QStackedWidget(self)
         self._pages.addWidget(self._empty)
-        self._pages.addWidget(self._make_page())
+        self._pages.addWidget(_scrolling(self._make_page()))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._pages)
@@ -395,3 +396,15 @@ class StateTab(QWidget):
     def _copied(self, text: str) -> None:
         QGuiApplication.clipboard().setText(text)
         self.message.emit(self._copying)
+
+
+def _scrolling(page: QWidget) -> QScrollArea:
+    """A page that scrolls where it would be squeezed, in a low window with long words."""
+    area = QScrollArea()
+    use_thin_scroll_bars(area)
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    area.setWidgetResizable(True)
+    area.setWidget(page)
+    return area
