@@ -11,13 +11,13 @@ from PySide6.QtWidgets import QApplication, QMainWindow
 
 from app.desktop_notices import DesktopNotices
 from app.reading_text import harmless
-from core.events import Event, QuestionAsked, RunFinished, RunPaused
 
 if TYPE_CHECKING:
     from app.run_controller import RunController
     from app.run_session import RunSession
     from app.settings_store import SettingsStore
     from app.tray_icon import TrayIcon
+    from core.events import Event
 
 
 class Attention(QObject):
@@ -47,6 +47,9 @@ class Attention(QObject):
 
     @Slot(object)
     def _look(self, events: Sequence[Event]) -> None:
+        # No run, no events: the window is painted without them.
+        from core.events import QuestionAsked, RunFinished, RunPaused
+
         for event in events:
             match event:
                 case QuestionAsked():

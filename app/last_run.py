@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.side import Side
-from core.journal import JOURNAL_NAME
 
 if TYPE_CHECKING:
     from app.right_side import RightSide
@@ -44,6 +43,9 @@ class LastRun(QObject):
 
     def look(self) -> None:
         """Offer the last run of an earlier start, if its folder is still there."""
+        # Not needed for the first paint of the window, before which nobody looks.
+        from core.journal import JOURNAL_NAME
+
         folder = self._store.last_run
         if folder is not None and not self._right.has_run_view and (folder / JOURNAL_NAME).is_file():
             self._folder = folder

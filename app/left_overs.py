@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal, SignalInstance, Slot
 
 from app.notice_bar import Notice, NoticeAction, NoticeArea, Tone
-from app.runs.words import age_words, title_words, tr
 
 if TYPE_CHECKING:
     from app.runs.entry import RunEntry
@@ -112,6 +111,8 @@ class LeftOvers(QObject):
             self._entries.append(found.entry)
             self._tell_cut_off()
         if found.entry is not None and found.orphans:
+            from app.runs.words import title_words
+
             self._orphans += found.orphans
             self._owners.append(title_words(found.entry))
             self._tell_orphans()
@@ -119,6 +120,9 @@ class LeftOvers(QObject):
     # --- runs that were cut off --------------------------------------------------------------------------
 
     def _tell_cut_off(self) -> None:
+        # Nothing is left as a rule, and then no words for it are needed.
+        from app.runs.words import age_words, title_words
+
         entries, now = self._entries, time.time()
         latest = entries[0]
         if len(entries) == 1:
@@ -186,12 +190,16 @@ class LeftOvers(QObject):
 
 
 def _line(entry: RunEntry, now: float) -> str:
+    from app.runs.words import age_words, title_words
+
     when = age_words(entry.ended, now)
     return " · ".join(part for part in (title_words(entry), when, entry.next_place) if part)
 
 
 def orphan_line(orphan: Orphan) -> str:
     """A process that outlived its run, in a line."""
+    from app.runs.words import tr
+
     more = {0: "", 1: tr(" and 1 process below it")}.get(
         orphan.children, tr(" and {0} processes below it").format(orphan.children)
     )

@@ -15,7 +15,6 @@ import resources
 from app.file_watch import FileWatch
 from app.other_settings import OtherSettings
 from app.outline import Outline
-from core.check import check_workflow
 from core.config import Workflow, WorkflowFile
 from core.known_payload import KnownPayload
 from core.problems import Problem, Severity
@@ -302,6 +301,9 @@ class OpenWorkflow(QObject):
         self._check_later.stop()
         if self._library is None:
             return
+        # There are no agents before the first paint of the window, and so nothing to check.
+        from core.check import check_workflow
+
         began = time.perf_counter()
         found = check_workflow(
             self.snapshot(),

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.side import Side
-from core.events import Event, RunContinued, RunFinished, RunPaused
 from core.statuses import StopKind
 
 if TYPE_CHECKING:
     from app.main_window import MainWindow
     from app.run_session import RunSession
+    from core.events import Event
 
 
 class RunDisplay(QObject):
@@ -74,6 +74,9 @@ class RunDisplay(QObject):
 
     @Slot(object)
     def _take(self, events: Sequence[Event]) -> None:
+        # No run, no events: the window is painted without them.
+        from core.events import RunContinued, RunFinished, RunPaused
+
         if any(isinstance(event, RunPaused | RunContinued | RunFinished) for event in events):
             self.paused_changed.emit()
             self._window.actions_of_window.show_paused(self._run.paused)

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QMainWindow, QMenu
 
 from app.reading_text import harmless
 from app.tray_icon import TrayIcon, TrayUse
-from core.progress_words import duration_words
 
 if TYPE_CHECKING:
     from app.run_session import RunSession
@@ -72,6 +71,9 @@ class RunInTray(QObject):
     def _show_progress(self) -> None:
         if not self.hidden:
             return
+        # Nothing of it is needed for the first paint of the window.
+        from core.progress_words import duration_words
+
         progress, running = self._run.progress, self._run.running
         for action in self._stops:
             action.setEnabled(running)

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.problem_text import errors_of
-from core.events import Event, QuestionAsked, RunFinished, RunPaused, RunStarted
-from core.progress import RunProgress
 from core.state import PHASES
 from core.statuses import StopKind
 
 if TYPE_CHECKING:
     from app.document import WorkflowDocument
     from app.run_controller import RunController
+    from core.events import Event
     from core.plan import RunPlan
     from core.planning import RunOverrides
+    from core.progress import RunProgress
     from core.recorded_run import RecordedRun
 
 TICK_MS = 250
@@ -147,6 +147,9 @@ class RunSession(QObject):
     @Slot(object, object)
     def _take_plan(self, plan: RunPlan, recorded: RecordedRun | None) -> None:
         """A run is about to begin, or to go on after all that its journal tells of."""
+        # Here and below: no run, no events; the window is painted without them.
+        from core.progress import RunProgress
+
         progress = recorded.progress if recorded is not None else RunProgress()
         progress.max_retries = plan.retries
         progress.budget = plan.budget.model_copy()
@@ -156,6 +159,8 @@ class RunSession(QObject):
 
     @Slot(object)
     def _take(self, events: Sequence[Event]) -> None:
+        from core.events import QuestionAsked, RunFinished, RunPaused, RunStarted
+
         if self._next is not None:
             # Also what comes before its start is about this run: the ends of turns that were cut off.
             (self.progress, self.past), self._next = self._next, None

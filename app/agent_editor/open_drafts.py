@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal, Slot
 
-from app.kept_copies import FoundCopy, left_behind, make_copy, new_copy_file, remove_copy, write_copy
 from core.platform_paths import state_folder
 
 if TYPE_CHECKING:
+    # What edits and keeps an agent is loaded with the first one that is edited.
     from app.agent_editor.draft import AgentDraft
+    from app.kept_copies import FoundCopy
 
 SETTLE_MS = 1000
 """A copy is written when there was no edit for this long."""
@@ -88,6 +89,8 @@ class OpenDrafts(QObject):
     @Slot()
     def keep_copies(self) -> None:
         """Write copies of what is unsaved, on the worker."""
+        from app.kept_copies import new_copy_file
+
         self._settle.stop()
         for draft in self.unsaved:
             text = draft.text
@@ -105,6 +108,8 @@ class OpenDrafts(QObject):
         self.changed.emit()
 
     def _forget_copy(self, path: Path) -> None:
+        from app.kept_copies import remove_copy
+
         self._kept.pop(path, None)
         file = self._copies.pop(path, None)
         if file is not None:
@@ -112,6 +117,8 @@ class OpenDrafts(QObject):
 
     def left_behind(self) -> list[FoundCopy]:
         """Copies of a process that died, the oldest first."""
+        from app.kept_copies import left_behind
+
         return left_behind(self._folder)
 
     def restore(self, found: FoundCopy) -> AgentDraft | None:
@@ -125,6 +132,8 @@ class OpenDrafts(QObject):
 
     def discard_copy(self, found: FoundCopy) -> None:
         """Throw away a copy that nobody wants."""
+        from app.kept_copies import remove_copy
+
         self._pool.start(partial(remove_copy, found.file))
 
     def close(self, *, discard: bool) -> None:
@@ -141,5 +150,7 @@ class OpenDrafts(QObject):
 
 
 def _write(file: Path, path: Path, title: str, text: str, base: str) -> None:
+    from app.kept_copies import make_copy, write_copy
+
     whole = text.encode("utf-8", "replace").decode("utf-8")
     write_copy(file, make_copy(path, title, whole, base))
