@@ -29,15 +29,30 @@ def tr(text: str) -> str:
     return QCoreApplication.translate("builder", text)
 
 
-DISABLED = tr("disabled")
-UNKNOWN_AGENT = tr("no agent of this name")
-STATUS: dict[TurnStatus, str] = {
-    TurnStatus.WAITING: tr("waiting"),
-    TurnStatus.RUNNING: tr("running"),
-    TurnStatus.SUCCEEDED: tr("succeeded"),
-    TurnStatus.FAILED: tr("failed"),
-    TurnStatus.STOPPED: tr("stopped"),
-}
+def disabled() -> str:
+    """What a step says that is left out of runs."""
+    return tr("disabled")
+
+
+def unknown_agent() -> str:
+    """What a place says whose agent is not there."""
+    return tr("no agent of this name")
+
+
+def drop_here() -> str:
+    """What the room below the last step says."""
+    return tr("Drop an agent here for a new step")
+
+
+def status_word(status: TurnStatus) -> str:
+    """A turn's status in a word."""
+    return {
+        TurnStatus.WAITING: tr("waiting"),
+        TurnStatus.RUNNING: tr("running"),
+        TurnStatus.SUCCEEDED: tr("succeeded"),
+        TurnStatus.FAILED: tr("failed"),
+        TurnStatus.STOPPED: tr("stopped"),
+    }[status]
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +167,7 @@ def group_header(group: GroupNode, settings: Workflow) -> GroupHeader:
         on_error = own.on_parallel_error or settings.on_parallel_error
         policy = tr("abort on error") if on_error == "abort" else tr("continue on error")
     limit = tr("at most {0}").format(duration(own.timeout)) if own.timeout else ""
-    off = "" if own.enabled else DISABLED
+    off = "" if own.enabled else disabled()
     forms = (
         _joined(off, name, count, policy, limit),
         _joined(off, name, short_count, policy, limit),

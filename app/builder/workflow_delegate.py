@@ -68,7 +68,7 @@ class WorkflowDelegate(QStyledItemDelegate):
                 self._paint_agent(painter, option, index, group, boxes.body)
             self._paint_gap(painter, boxes)
             if not boxes.zone.isEmpty():
-                self._paint_zone(painter, boxes.zone, words.tr("Drop an agent here for a new step"), False)
+                self._paint_zone(painter, boxes.zone, words.drop_here(), False)
         painter.restore()
 
     # --- phases ----------------------------------------------------------------------------------------
@@ -246,21 +246,22 @@ class WorkflowDelegate(QStyledItemDelegate):
             paint_icon(painter, "triangle-alert", box, colors.color("failed"))
             right -= ICON + 6
             if body.width() > 280:
-                right = _right_text(painter, body, right, words.UNKNOWN_AGENT, small, colors.color("failed"))
+                right = _right_text(
+                    painter, body, right, words.unknown_agent(), small, colors.color("failed")
+                )
             return right - 8
         if off:
-            return _right_text(painter, body, right, words.DISABLED, small, colors.color("quiet")) - 8
+            return _right_text(painter, body, right, words.disabled(), small, colors.color("quiet")) - 8
         return right
 
     def _paint_badge(self, painter: QPainter, body: QRect, right: int, badge: TurnBadge) -> int:
         colors = theme()
         color = colors.color("failed") if badge.needs_you else colors.status_color(badge.status)
         if badge.status is TurnStatus.WAITING:
-            return _right_text(
-                painter, body, right, words.STATUS[badge.status], font(TextSize.SMALL), colors.color("quiet")
-            )
+            waiting = words.status_word(badge.status)
+            return _right_text(painter, body, right, waiting, font(TextSize.SMALL), colors.color("quiet"))
         digits = font(TextSize.SMALL, tabular=True)
-        text = badge.time_text or words.STATUS[badge.status]
+        text = badge.time_text or words.status_word(badge.status)
         is_loud = badge.needs_you or badge.status is TurnStatus.FAILED
         tone = colors.color("failed") if is_loud else colors.color("quiet")
         left = _right_text(painter, body, right, text, digits, tone)

@@ -274,12 +274,12 @@ class WorkflowModel(QAbstractItemModel):
         if definition is not None and definition.role:
             parts.append(definition.role)
         if not agent.entry.enabled or not group.settings.enabled:
-            parts.append(words.DISABLED)
+            parts.append(words.disabled())
         if self.is_unknown(agent.entry.agent):
-            parts.append(words.UNKNOWN_AGENT)
+            parts.append(words.unknown_agent())
         badge = self.badge(index)
         if badge is not None:
-            parts.append(f"{words.STATUS[badge.status]} {badge.time_text}".strip())
+            parts.append(f"{words.status_word(badge.status)} {badge.time_text}".strip())
         return ", ".join(parts)
 
     # --- drag and drop ---------------------------------------------------------------------------------

@@ -84,10 +84,8 @@ class RowAnatomy:
 
     def lesson_height(self, index: Index, width: int) -> int:
         """The card of an empty phase."""
-        room = QRect(0, 0, max(40, width - 2 * MARGIN - 2 * LESSON_PADDING), 10_000)
         text = words.phase_lesson(self._model.phase(index))
-        flags = Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignHCenter
-        return QFontMetrics(font()).boundingRect(room, flags, text).height() + 2 * LESSON_PADDING
+        return _text_height(text, width - 2 * MARGIN) + 2 * LESSON_PADDING
 
     def height(self, index: Index, width: int, *, resting: bool = False) -> int:
         """The whole row. `resting`: as it is without a drag."""
@@ -132,7 +130,7 @@ class RowAnatomy:
             opened = gap(NewStep(phase, at + 1), margin=CARD_SPACING)
             y += opened
             if phase == "loop":
-                zone = QRect(left, y, width, max(28, QFontMetrics(font()).height() + 10))
+                zone = QRect(left, y, width, max(28, _text_height(words.drop_here(), width) + 10))
                 y += zone.height()
             else:
                 y -= CARD_SPACING
@@ -208,3 +206,10 @@ class RowAnatomy:
         return self.landing is not None and self.landing.target == OnAgent(
             node_id if node_id is not None else -1
         )
+
+
+def _text_height(text: str, width: int) -> int:
+    """Of a text that wraps inside a box of this width, without the room above and below it."""
+    room = QRect(0, 0, max(40, width - 2 * LESSON_PADDING), 10_000)
+    flags = Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignHCenter
+    return QFontMetrics(font()).boundingRect(room, flags, text).height()
