@@ -31,6 +31,7 @@ from app.main_window import MainWindow
 from app.run_controller import RunController
 from app.settings_store import SettingsStore
 from app.theme import Appearance, Scheme
+from app.translations import install_translations
 
 if TYPE_CHECKING:
     import asyncio
@@ -55,6 +56,7 @@ def run_application(workflow: Path | None, theme: str | None) -> int:
     application.setDesktopFileName("openloop")
     application.setQuitOnLastWindowClosed(False)
     application.setWindowIcon(QIcon(str(resources.folder() / "icons" / "openloop.svg")))
+    install_translations(application)
     store = SettingsStore()
     appearance = Appearance(application, Scheme(theme) if theme else store.scheme)
     first_paint = FirstPaint()
