@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
     QAccessible,
@@ -19,7 +21,9 @@ from app.buttons import Button, ButtonLook
 from app.labels import ElidedLabel
 from app.side import Side
 from app.theme import paint_icon, theme
-from app.window_actions import WindowActions
+
+if TYPE_CHECKING:
+    from app.window_actions import WindowActions
 
 _GAP = 28
 """Pixels between the words of the search and its keys."""

@@ -16,13 +16,13 @@ from PySide6.QtWidgets import QLabel, QPlainTextEdit, QVBoxLayout, QWidget
 from app.buttons import Button, ButtonLook
 from app.flow_layout import FlowLayout
 from app.notice_bar import Notice, NoticeAction, NoticeArea, Tone
-from app.right_side import RightSide
 from app.scroll_bar import use_thin_scroll_bars
 from app.side import Side
 from app.theme import font, mono_font, paint_icon, theme
 from core.visible_text import visible
 
 if TYPE_CHECKING:
+    from app.right_side import RightSide
     from core.trust import BroughtCommand
 
 _MARGIN, _ICON = 16, 18

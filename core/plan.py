@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from core.agent import AgentDefinition
-from core.config import Budget, OnMissingState, OnParallelError, OpencodeDefaults
-from core.json_types import JsonObject
-from core.place import Place as Place
-from core.state import MergeRule, Phase
+if TYPE_CHECKING:
+    from core.agent import AgentDefinition
+    from core.config import Budget, OnMissingState, OnParallelError, OpencodeDefaults
+    from core.json_types import JsonObject
+    from core.place import Place as Place
+    from core.state import MergeRule, Phase
 
 MAX_CORRECTIONS = 2
 """Corrections of a turn, in the same session, before it counts as having no state."""

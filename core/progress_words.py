@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from core.plan import MAX_CORRECTIONS
-from core.progress import RunProgress
-from core.state import Phase
 from core.statuses import AttemptKind
-from core.turn_progress import TurnProgress
-from core.usage import Spent
+
+if TYPE_CHECKING:
+    from core.progress import RunProgress
+    from core.state import Phase
+    from core.turn_progress import TurnProgress
+    from core.usage import Spent
 
 QUIET_AFTER = 15.0
 """Seconds of silence that are nothing to speak of."""
@@ -56,6 +58,9 @@ def cost_words(spent: Spent) -> str:
 def attempt_words(turn: TurnProgress, max_retries: int | None = None) -> str:
     """Which attempt this is: `attempt 2 of 3`, `correction 1 of 2`; empty for the first."""
     if turn.attempt_kind is AttemptKind.CORRECTION:
+        # Plans know agents and much else; the other words here need none of it.
+        from core.plan import MAX_CORRECTIONS
+
         return f"correction {turn.corrections} of {max(MAX_CORRECTIONS, turn.corrections)}"
     if turn.retries == 0:
         return ""

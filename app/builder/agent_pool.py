@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import (
     QEvent,
@@ -41,9 +42,11 @@ from app.fields import OutlinedField
 from app.labels import SectionLabel
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import TextSize, font, icon, is_appearance_event, paint_icon, theme
-from core.agent import AgentDefinition, AgentLibrary
 from core.problems import Problem
 from core.state import PHASES
+
+if TYPE_CHECKING:
+    from core.agent import AgentDefinition, AgentLibrary
 
 WIDTH = 224
 MARGIN = 12

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QMimeData, QModelIndex, QObject, QPersistentModelIndex, QSortFilterProxyModel, Qt
 from PySide6.QtGui import QStandardItem, QStandardItemModel
 
 from app.builder import mime
 from app.plain_text import plain_tool_tip
-from core.agent import AgentDefinition
 from core.problems import Problem
+
+if TYPE_CHECKING:
+    from core.agent import AgentDefinition
 
 AGENT_ROLE = Qt.ItemDataRole.UserRole + 1
 PROBLEM_ROLE = Qt.ItemDataRole.UserRole + 2
@@ -99,8 +102,8 @@ class AgentFilter(QSortFilterProxyModel):
 
 def agent_at(index: Index) -> AgentDefinition | None:
     """The agent of a row; None for folders and broken files."""
-    agent = index.data(AGENT_ROLE)
-    return agent if isinstance(agent, AgentDefinition) else None
+    agent: AgentDefinition | None = index.data(AGENT_ROLE)
+    return agent
 
 
 def _item(text: str) -> QStandardItem:

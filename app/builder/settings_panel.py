@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QPalette
@@ -14,8 +15,10 @@ from app.builder.form_page import FormPage
 from app.builder.group_page import GroupPage
 from app.builder.workflow_page import WorkflowPage
 from app.buttons import Button, ButtonLook
-from app.document import EditPlace, WorkflowDocument
 from app.tab_bar import FlatTabBar
+
+if TYPE_CHECKING:
+    from app.document import EditPlace, WorkflowDocument
 
 SELECTION, WORKFLOW, LAST_RUN = 0, 1, 2
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QRectF, QSize, QTimer, Signal, Slot
 from PySide6.QtGui import QAccessible, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
@@ -10,11 +12,12 @@ from app.accessible import announce
 from app.buttons import Button, ButtonLook
 from app.labels import NumberLabel, QuietLabel
 from app.theme import font, paint_icon, theme
-from core.events import RunStatus, StopKind
-from core.progress import RunProgress
 from core.progress_words import cost_words, dollar_words, duration_words, phase_words, span_words
-from core.spending import WARN_AT
-from core.usage import Spent
+from core.statuses import RunStatus, StopKind
+
+if TYPE_CHECKING:
+    from core.progress import RunProgress
+    from core.usage import Spent
 
 _HEIGHT = 28
 _SIGN = 14
@@ -35,6 +38,9 @@ class BudgetBar(QWidget):
     @property
     def warns(self) -> bool:
         """Whether it is nearly used up, or is."""
+        # Nothing is used up before the first run.
+        from core.spending import WARN_AT
+
         return self.share >= WARN_AT
 
     def show_share(self, share: float, words: str) -> None:
