@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from core.place import Place as Place
+
 if TYPE_CHECKING:
     from core.agent import AgentDefinition
     from core.config import Budget, OnMissingState, OnParallelError, OpencodeDefaults
     from core.json_types import JsonObject
-    from core.place import Place as Place
     from core.state import MergeRule, Phase
 
 MAX_CORRECTIONS = 2
