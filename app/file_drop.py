@@ -6,12 +6,12 @@ from pathlib import Path
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
-from PySide6.QtWidgets import QMainWindow
 
 from app.file_actions import SUFFIXES
+from app.tab_order import ReadingOrderWindow
 
 
-class FileDropWindow(QMainWindow):
+class FileDropWindow(ReadingOrderWindow):
     """Signals: `file_dropped(Path)`. `takes_files` False: nothing may be dropped at present."""
 
     file_dropped = Signal(object)

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
 from app import accessible
+from app.tab_order import first_stop, give_focus, takes_tab
 
 if TYPE_CHECKING:
     from app.main_window import MainWindow
@@ -76,47 +77,28 @@ class Regions(QObject):
         at = (here + step) % len(parts) if here is not None else (0 if step > 0 else -1)
         target = self._target(parts[at])
         if target is not None:
-            target.setFocus(Qt.FocusReason.TabFocusReason)
+            give_focus(target, Qt.FocusReason.TabFocusReason)
 
     def _target(self, part: Part) -> QWidget | None:
         """Where the focus was last in a part; else the page of its tab, or its first control."""
         self._latest = [widget for widget in self._latest if isValid(widget)]
         for widget in self._latest:
-            if _has(part, widget) and _can_take(widget):
+            if _has(part, widget) and takes_tab(widget):
                 return widget
         view = self._window.right.shown_run_view
         if view is not None and part == (view.tabs,):
             page = view.tabs.pages.currentWidget()
             if page is not None:
                 part = (page, *part)
-        return next((first for widget in part if (first := _first_in(widget)) is not None), None)
+        return next((first for widget in part if (first := first_stop(widget)) is not None), None)
 
     @Slot(QWidget, QWidget)
     def _focus_changed(self, old: QWidget | None, now: QWidget | None) -> None:
         del old
-        if now is not None and now.window() is self._window and _can_take(now):
+        if now is not None and now.window() is self._window and takes_tab(now):
             rest = [widget for widget in self._latest if isValid(widget) and widget is not now]
             self._latest = [now, *rest][:_REMEMBERED]
 
 
 def _has(part: Sequence[QWidget], widget: QWidget) -> bool:
     return any(widget is one or one.isAncestorOf(widget) for one in part)
-
-
-def _can_take(widget: QWidget) -> bool:
-    takes_tab = bool(widget.focusPolicy() & Qt.FocusPolicy.TabFocus)
-    return takes_tab and widget.isEnabled() and widget.isVisible()
-
-
-def _first_in(region: QWidget) -> QWidget | None:
-    """The first control that Tab comes to in a visible widget."""
-    if not region.isVisible():
-        return None
-    if _can_take(region):
-        return region
-    widget = region.nextInFocusChain()
-    while widget is not None and widget is not region:
-        if region.isAncestorOf(widget) and _can_take(widget) and widget.focusProxy() is None:
-            return widget
-        widget = widget.nextInFocusChain()
-    return None

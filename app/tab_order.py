@@ -1,0 +1,112 @@
+"""Tab goes the way one reads: left to right and top to bottom, however controls were made or moved.
+
+Qt's own order is that in which widgets were made, and a panel that hands its focus on to a child can send Tab
+round in a circle. Here what is seen decides, at every step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from PySide6.QtCore import QRect, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QMainWindow, QScrollArea, QWidget
+
+_SEEN_AROUND = 24
+"""Pixels around a control that are scrolled into view with it."""
+
+
+class ReadingOrderWindow(QMainWindow):
+    """A window whose controls Tab and Shift+Tab reach in reading order, each once, and round again."""
+
+    def focusNextPrevChild(self, next: bool) -> bool:  # noqa: N802
+        focused = self.focusWidget()
+        target = stop_after(self, focused) if next else stop_before(self, focused)
+        if target is None:
+            return False
+        give_focus(target, Qt.FocusReason.TabFocusReason if next else Qt.FocusReason.BacktabFocusReason)
+        return True
+
+
+def give_focus(widget: QWidget, reason: Qt.FocusReason) -> None:
+    """Focus a control, and scroll to it where it is out of sight."""
+    widget.setFocus(reason)
+    parent = widget.parentWidget()
+    while parent is not None:
+        if isinstance(parent, QScrollArea) and parent.widget() is not None:
+            parent.ensureWidgetVisible(widget, _SEEN_AROUND, _SEEN_AROUND)
+        parent = parent.parentWidget()
+
+
+def stop_after(top: QWidget, focused: QWidget | None) -> QWidget | None:
+    """Where Tab leads from a widget of a window, which need not be a stop itself; None: nowhere."""
+    return _first_stop(_turned(top, focused)[1:])
+
+
+def stop_before(top: QWidget, focused: QWidget | None) -> QWidget | None:
+    """Where Shift+Tab leads."""
+    return _first_stop(_turned(top, focused)[:0:-1])
+
+
+def first_stop(region: QWidget) -> QWidget | None:
+    """The first control of a part of a window; None: it has none, or is hidden."""
+    return _first_stop(list(in_reading_order(region))) if region.isVisible() else None
+
+
+def takes_tab(widget: QWidget) -> bool:
+    """Whether Tab stops at a widget at present."""
+    wanted = Qt.FocusPolicy.StrongFocus
+    if QGuiApplication.styleHints().tabFocusBehavior() is Qt.TabFocusBehavior.TabFocusAllControls:
+        wanted = Qt.FocusPolicy.TabFocus
+    if widget.focusPolicy() & wanted != wanted or widget.focusProxy() is not None:
+        return False
+    return widget.isEnabled() and widget.isVisible() and not widget.size().isEmpty()
+
+
+def in_reading_order(top: QWidget) -> Iterator[QWidget]:
+    """A widget and everything visible in it, as one reads."""
+    yield top
+    children = [
+        child
+        for child in top.children()
+        if isinstance(child, QWidget) and child.isVisible() and not child.isWindow()
+    ]
+    right_to_left = top.layoutDirection() is Qt.LayoutDirection.RightToLeft
+    for child in _as_read(children, right_to_left):
+        yield from in_reading_order(child)
+
+
+def _as_read(widgets: list[QWidget], right_to_left: bool) -> Iterator[QWidget]:
+    """Row by row: what begins above the middle of the first of a row belongs to it."""
+    rest = sorted(widgets, key=lambda widget: widget.y())
+    while rest:
+        first = rest[0].geometry()
+        row = [widget for widget in rest if _begins_beside(widget.geometry(), first)]
+        rest = [widget for widget in rest if widget not in row]
+        yield from sorted(row, key=lambda widget: _place_in_row(widget, right_to_left))
+
+
+def _begins_beside(box: QRect, first: QRect) -> bool:
+    return box == first or box.center().y() <= first.bottom() or box.top() <= first.center().y()
+
+
+def _place_in_row(widget: QWidget, right_to_left: bool) -> tuple[int, int]:
+    box = widget.geometry()
+    return (-box.right() if right_to_left else box.left()), box.top()
+
+
+def _turned(top: QWidget, focused: QWidget | None) -> list[QWidget]:
+    """All widgets in order, turned so that the focused one, or the whole window, is the first."""
+    order = list(in_reading_order(top))
+    at = 0
+    while focused is not None and focused is not top:
+        if focused in order:
+            at = order.index(focused)
+            break
+        # It was hidden: go on from what it was in.
+        focused = focused.parentWidget()
+    return order[at:] + order[:at]
+
+
+def _first_stop(widgets: list[QWidget]) -> QWidget | None:
+    return next((widget for widget in widgets if takes_tab(widget)), None)
