@@ -61,12 +61,14 @@ class LogFinder:
 
     def poll(self, size: int) -> bool:
         """Look at what the thread found; `size`: bytes of the file. Whether `current` changed."""
+        moved = False
+        if self._wanted is not None:
+            # Before the file is looked at anew: what comes later is nothing that one waits to be taken to.
+            offset, step = self._wanted
+            moved = self.step(offset, step)
         if not self._job.running and size != self._search.scanned:
             self._job.start(self._search.run)
-        if self._wanted is None:
-            return False
-        offset, step = self._wanted
-        return self.step(offset, step)
+        return moved
 
     def step(self, offset: int, step: int) -> bool:
         """Go to the next match at or behind `offset` (`step` 1) or the last before it (-1), round the end.
