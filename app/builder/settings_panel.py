@@ -10,14 +10,14 @@ from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from app.builder import words
-from app.builder.agent_page import AgentPage
 from app.builder.form_page import FormPage
-from app.builder.group_page import GroupPage
 from app.builder.workflow_page import WorkflowPage
 from app.buttons import Button, ButtonLook
 from app.tab_bar import FlatTabBar
 
 if TYPE_CHECKING:
+    from app.builder.agent_page import AgentPage
+    from app.builder.group_page import GroupPage
     from app.document import EditPlace, WorkflowDocument
 
 SELECTION, WORKFLOW, LAST_RUN = 0, 1, 2
@@ -36,11 +36,12 @@ class SettingsPanel(QWidget):
         super().__init__(parent)
         self._document = document
         self._node_ids: tuple[int, ...] = ()
+        self._locked = False
+        self._group_page: GroupPage | None = None
+        self._agent_page: AgentPage | None = None
         self.workflow_page = WorkflowPage(document, self)
-        self.group_page = GroupPage(document, self)
-        self.agent_page = AgentPage(document, self)
         self.edit_agent_button = Button(self.tr("Edit agent…"), ButtonLook.OUTLINED, "square-pen", self)
-        self.agent_page.add_widget(_left(self.edit_agent_button))
+        self.edit_agent_button.hide()
         self.tabs = FlatTabBar(self)
         self.tabs.set_page_color("surface")
         self.tabs.setAccessibleName(self.tr("Settings"))
@@ -49,8 +50,7 @@ class SettingsPanel(QWidget):
         self.tabs.addTab(self.tr("Last run"))
         self.tabs.setTabVisible(LAST_RUN, False)
         self._pages = QStackedWidget(self)
-        for page in (self.workflow_page, self.group_page, self.agent_page):
-            self._pages.addWidget(page)
+        self._pages.addWidget(self.workflow_page)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 4, 0, 0)
         layout.setSpacing(0)
@@ -68,6 +68,32 @@ class SettingsPanel(QWidget):
         document.in_force_changed.connect(self._refresh)
         self.show_selection([])
 
+    @property
+    def group_page(self) -> GroupPage:
+        """The page of selected groups; it is made now where it is not there yet."""
+        if self._group_page is None:
+            # Not needed for the first paint of the window, nor is the other page.
+            from app.builder.group_page import GroupPage
+
+            self._group_page = GroupPage(self._document, self)
+            self._add_page(self._group_page)
+        return self._group_page
+
+    @property
+    def agent_page(self) -> AgentPage:
+        """The page of selected agents; it is made now where it is not there yet."""
+        if self._agent_page is None:
+            from app.builder.agent_page import AgentPage
+
+            self._agent_page = AgentPage(self._document, self)
+            self._agent_page.add_widget(_left(self.edit_agent_button))
+            self._add_page(self._agent_page)
+        return self._agent_page
+
+    def _add_page(self, page: FormPage) -> None:
+        page.body.setEnabled(not self._locked)
+        self._pages.addWidget(page)
+
     def sizeHint(self) -> QSize:  # noqa: N802
         return QSize(684, 600)
 
@@ -81,7 +107,7 @@ class SettingsPanel(QWidget):
         self.tabs.setTabVisible(SELECTION, bool(there))
         if changed:
             self.tabs.setCurrentIndex(SELECTION if there else WORKFLOW)
-        self._refresh()
+        self._refresh_selection()
         self._show_page()
 
     @Slot()
@@ -103,8 +129,9 @@ class SettingsPanel(QWidget):
             return False
         row = next((row for row in page.rows() if row.objectName() == key), None)
         field: QWidget | None = row.control if row is not None else None
-        if key.split(".")[0].split("[")[0] == "merge" and page is not self.agent_page:
-            rules = self.group_page.merge_rules if page is self.group_page else self.workflow_page.merge_rules
+        if key.split(".")[0].split("[")[0] == "merge" and page is not self._agent_page:
+            of_groups = self._group_page is not None and page is self._group_page
+            rules = self.group_page.merge_rules if of_groups else self.workflow_page.merge_rules
             field = rules.path_field
         if field is None or not field.isEnabled():
             return False
@@ -114,8 +141,10 @@ class SettingsPanel(QWidget):
 
     def set_locked(self, locked: bool) -> None:
         """While a run goes on: settings can be read, not changed."""
-        for page in (self.workflow_page, self.group_page, self.agent_page):
-            page.body.setEnabled(not locked)
+        self._locked = locked
+        for page in (self.workflow_page, self._group_page, self._agent_page):
+            if page is not None:
+                page.body.setEnabled(not locked)
 
     @property
     def _groups(self) -> tuple[int, ...]:
@@ -158,7 +187,7 @@ class SettingsPanel(QWidget):
         page = self._pages.currentWidget()
         if isinstance(page, FormPage):
             row = next((row for row in page.rows() if row.objectName() in place.fields), None)
-            if "merge" in place.fields and page is not self.agent_page:
+            if "merge" in place.fields and page is not self._agent_page:
                 rules = self.workflow_page if page is self.workflow_page else self.group_page
                 page.ensureWidgetVisible(rules.merge_rules)
             elif row is not None:
@@ -174,6 +203,9 @@ class SettingsPanel(QWidget):
     @Slot()
     def _refresh(self) -> None:
         self.workflow_page.refresh()
+        self._refresh_selection()
+
+    def _refresh_selection(self) -> None:
         outline = self._document.outline
         there = tuple(node_id for node_id in self._node_ids if outline.group_of(node_id) is not None)
         if there != self._node_ids:
