@@ -5,24 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from app.buttons import Button, ButtonLook
 from app.editor import EditorError, Preset, words_of
 from app.fields import CalmComboBox, OutlinedField
 from app.form_rows import ErrorLabel
 from app.labels import QuietLabel
+from app.tab_order import ReadingOrder
 from app.theme import GRID, TextSize, font, mono_font
 
 _WIDTH = 460
 _OWN = "own"
 
 
-class EditorDialog(QDialog):
+class EditorDialog(ReadingOrder, QDialog):
     """Chosen from `found` (editors that are there, with their programs), or written as a command.
 
-    `command`: the one in force, empty where the user chose none. `automatic`: what then opens
-    files, in words.
+    `command`: the one in force, empty where the user chose none. `automatic`: what then opens files, in
+    words, and its command, empty where it has none.
     Signals: `chosen(str)`: the command to be kept, empty for automatic.
     """
 
@@ -32,10 +33,11 @@ class EditorDialog(QDialog):
         self,
         command: str,
         found: Sequence[tuple[Preset, str]],
-        automatic: str,
+        automatic: tuple[str, str],
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
+        self._automatic = automatic[1]
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Editor for files"))
         self._about = QLabel(self.tr("What opens a file when you Ctrl+click its name in a log?"), self)
@@ -43,7 +45,8 @@ class EditorDialog(QDialog):
         self.box = CalmComboBox(self)
         self.box.setAccessibleName(self.tr("Editor"))
         self.box.setMinimumHeight(28)
-        self.box.addItem(self.tr("Automatic: {editor}").format(editor=automatic), "")
+        self.box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.box.addItem(self.tr("Automatic: {editor}").format(editor=automatic[0]), "")
         for preset, program in found:
             self.box.addItem(preset.name, preset.command(program))
         self.box.addItem(self.tr("A command of your own"), _OWN)
@@ -109,7 +112,7 @@ class EditorDialog(QDialog):
         own = self._is_own
         if self.field.isEnabled() and not own:
             self._own = self.field.text()
-        self.field.setText(self._own if own else self.command)
+        self.field.setText(self._own if own else self.command or self._automatic)
         self.field.setEnabled(own)
         self._check()
         if own and self.isVisible():

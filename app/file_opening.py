@@ -147,8 +147,9 @@ class FileOpening(QObject):
         if self._dialog is not None:
             return
         editors, automatic = found
-        words = automatic or self.tr("as your system opens the file")
-        dialog = EditorDialog(self._store.editor, editors, words, self._window)
+        by_command = {preset.command(program): preset.name for preset, program in editors}
+        words = by_command.get(automatic or "", automatic) or self.tr("as your system opens the file")
+        dialog = EditorDialog(self._store.editor, editors, (words, automatic or ""), self._window)
         dialog.chosen.connect(self._take_choice)
         dialog.finished.connect(self._forget_dialog)
         self._dialog = dialog

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 import threading
@@ -86,7 +87,9 @@ class FileLookup(QObject):
                     self._known[target] = (shown, time.monotonic())
                     if len(self._known) > _KEPT:
                         self._known.popitem(last=False)
-        self.learned.emit()
+        with contextlib.suppress(RuntimeError):
+            # The window may have gone while the disk was slow: then nobody wants to know.
+            self.learned.emit()
 
 
 def is_regular(path: Path) -> bool:

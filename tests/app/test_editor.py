@@ -330,7 +330,7 @@ def test_the_editor_is_chosen_in_a_dialog_and_kept(
     assert isinstance(dialog, EditorDialog)
     names = [dialog.box.itemText(at) for at in range(dialog.box.count())]
     assert names == [
-        "Automatic: codium --goto {file}:{line}:{column}",
+        "Automatic: VSCodium",
         "VSCodium",
         "Kate",
         "A command of your own",
@@ -346,7 +346,7 @@ def test_the_editor_is_chosen_in_a_dialog_and_kept(
 
 
 def test_a_command_of_ones_own_is_checked_while_it_is_written(qtbot: QtBot) -> None:
-    dialog = EditorDialog("mine {file}", [], "as your system opens the file")
+    dialog = EditorDialog("mine {file}", [], ("as your system opens the file", ""))
     qtbot.addWidget(dialog)
     dialog.open()
     assert dialog.box.currentText() == "A command of your own"
