@@ -10,7 +10,6 @@ import shutil
 import sys
 from html import escape
 
-from PySide6.QtCore import QProcess
 from PySide6.QtWidgets import QSystemTrayIcon
 
 from app.tray_icon import TrayIcon, TrayUse
@@ -37,6 +36,9 @@ class DesktopNotices:
         program = shutil.which(_PROGRAM) if sys.platform not in ("win32", "darwin") else None
         if program is None:
             return False
+        # Not needed for the first paint of the window.
+        from PySide6.QtCore import QProcess
+
         # The service takes a little markup in the text; what agents wrote is none.
         words = ["--app-name=OpenLoop", f"--expire-time={_SHOWN_MS}", "--", title, escape(text, quote=False)]
         return bool(QProcess.startDetached(program, words))

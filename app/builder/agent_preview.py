@@ -6,17 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import (
-    QFont,
-    QPainter,
-    QPaintEvent,
-    QPalette,
-    QTextBlockFormat,
-    QTextCharFormat,
-    QTextCursor,
-    QTextDocument,
-    QTextFormat,
-)
+from PySide6.QtGui import QFont, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from app.field_text import duration
@@ -93,6 +83,9 @@ class AgentPreview(QWidget):
         source = shown.prompt[:LONGEST]
         if shown.description:
             source = f"{shown.description}\n\n{source}"
+        # Qt's classes of texts take a while to come, and the first paint has no agent to show.
+        from PySide6.QtGui import QTextDocument
+
         document = self.text.document()
         document.setDefaultFont(font(TextSize.SMALL))
         # Without HTML: raw tags of an agent's file are shown as they are written.
@@ -105,6 +98,8 @@ class AgentPreview(QWidget):
 
     def _calm_headings(self) -> None:
         """Headings as bold text: in a narrow column, levels as large letters only cost room."""
+        from PySide6.QtGui import QTextBlockFormat, QTextCharFormat, QTextCursor, QTextFormat
+
         block = self.text.document().begin()
         cursor = QTextCursor(self.text.document())
         while block.isValid():
