@@ -20,6 +20,7 @@ from app.fields import FIELD_HEIGHT
 from app.flow_layout import FlowLayout
 from app.form_rows import Choice, ChoiceRow, ErrorLabel, Row, TextRow
 from app.labels import ElidedLabel
+from app.tab_order import ReadingOrder
 from app.theme import GRID
 from core.agent_definition import COMPLETING_ROLES, SUGGESTED_ROLES
 from core.agent_writing import AgentText, FieldValue
@@ -67,7 +68,7 @@ def template_text(template: str, name: str, role: str | None, backend: str | Non
     return AgentText.parse(text.replace("\0", "agent", 1)).with_fields(changes).text.replace("\0", name)
 
 
-class NewAgentDialog(QDialog):
+class NewAgentDialog(ReadingOrder, QDialog):
     """Asks for name, role, template, folder and backend. `copy_of`: the text of an agent that it begins as.
 
     Signals: `decided(NewAgent)`. It deletes itself.

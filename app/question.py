@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QAbstractButton, QDialogButtonBox, QLabel, QMessag
 
 from app.buttons import Button, ButtonLook
 from app.reading_text import harmless
+from app.tab_order import ReadingOrder
 from app.theme import font
 
 _WIDTH = 420
@@ -33,7 +34,7 @@ def ask(
 ) -> QMessageBox:
     """Open a question over the window; Escape and `cancel_text` do nothing. Never `exec`: it would hold up
     every coroutine of a run. The dialog deletes itself."""
-    box = QMessageBox(parent)
+    box = _Box(parent)
     box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     box.setWindowModality(Qt.WindowModality.WindowModal)
     # As the window itself looks, not as the style's own message boxes do.
@@ -70,6 +71,10 @@ def ask(
     box.finished.connect(finished)
     box.open()
     return box
+
+
+class _Box(ReadingOrder, QMessageBox):
+    """Tab goes through its buttons as they stand."""
 
 
 def _stack_buttons(box: QMessageBox) -> None:

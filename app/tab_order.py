@@ -16,16 +16,22 @@ _SEEN_AROUND = 24
 """Pixels around a control that are scrolled into view with it."""
 
 
-class ReadingOrderWindow(QMainWindow):
-    """A window whose controls Tab and Shift+Tab reach in reading order, each once, and round again."""
+class ReadingOrder:
+    """For windows and dialogs, before their base class: Tab and Shift+Tab reach every control in reading
+    order, each once, and round again."""
 
     def focusNextPrevChild(self, next: bool) -> bool:  # noqa: N802
+        assert isinstance(self, QWidget)
         focused = self.focusWidget()
         target = stop_after(self, focused) if next else stop_before(self, focused)
         if target is None:
             return False
         give_focus(target, Qt.FocusReason.TabFocusReason if next else Qt.FocusReason.BacktabFocusReason)
         return True
+
+
+class ReadingOrderWindow(ReadingOrder, QMainWindow):
+    """The main window."""
 
 
 def give_focus(widget: QWidget, reason: Qt.FocusReason) -> None:

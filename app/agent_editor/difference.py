@@ -13,6 +13,7 @@ from app.buttons import Button, ButtonLook
 from app.flow_layout import FlowLayout
 from app.reading_text import harmless
 from app.scroll_bar import use_thin_scroll_bars
+from app.tab_order import ReadingOrder
 from app.theme import font, mono_font, theme
 
 _MOST_LINES = 4_000
@@ -50,7 +51,7 @@ def _moved(head: str, by: int) -> str:
     return f"@@ {' '.join(numbers)} @@"
 
 
-class DifferenceDialog(QDialog):
+class DifferenceDialog(ReadingOrder, QDialog):
     """Shows it, and lets the user decide. Deletes itself."""
 
     def __init__(

@@ -9,9 +9,11 @@ from PySide6.QtCore import QEvent, QMimeData, QRect, Qt, Signal, Slot
 from PySide6.QtGui import (
     QColor,
     QContextMenuEvent,
+    QFocusEvent,
     QFont,
     QKeyEvent,
     QKeySequence,
+    QMouseEvent,
     QPainter,
     QPaintEvent,
     QPalette,
@@ -32,6 +34,7 @@ _LIST = re.compile(r"(\s*)(?:([-*+])|(\d{1,9})([.)]))(\s+)(\[[ xX]\]\s+)?")
 _INDENT = 2
 _LEFT = 8
 """Pixels at the left of a text without numbers of lines."""
+_MODIFIERS = (Qt.Key.Key_Shift, Qt.Key.Key_Control, Qt.Key.Key_Alt, Qt.Key.Key_Meta)
 
 
 class PromptEdit(QPlainTextEdit):
@@ -114,7 +117,19 @@ class PromptEdit(QPlainTextEdit):
                 return True
         return super().event(event)
 
+    def focusInEvent(self, event: QFocusEvent) -> None:  # noqa: N802
+        super().focusInEvent(event)
+        reasons = Qt.FocusReason
+        # Who only passes by must not be held: Tab is the text's once anything else was pressed.
+        self.setTabChangesFocus(event.reason() in (reasons.TabFocusReason, reasons.BacktabFocusReason))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        self.setTabChangesFocus(False)
+        super().mousePressEvent(event)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        if event.key() not in _MODIFIERS:
+            self.setTabChangesFocus(False)
         keys = QKeySequence.StandardKey
         if event.matches(keys.Undo):
             self.undo_requested.emit()

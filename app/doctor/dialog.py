@@ -25,6 +25,7 @@ from app.doctor.work import DoctorWork
 from app.doctor_text import finding_lines, summary
 from app.labels import QuietLabel
 from app.scroll_bar import use_thin_scroll_bars
+from app.tab_order import ReadingOrder
 from app.theme import TextSize, font, is_appearance_event, paint_icon, theme
 from core.backends.registry import backend_names
 from core.doctor import Checkup, Told
@@ -35,7 +36,7 @@ _COMMAND = re.compile(r"`([^`]+)`")
 _OF_THE_COMPUTER = ("python", "machine", "processes", "git")
 
 
-class DoctorDialog(QDialog):
+class DoctorDialog(ReadingOrder, QDialog):
     """Looks at the computer as soon as it opens, and again when asked. `make_checkup`: a new look each time.
 
     `about` says what for. Closing it cancels a look that goes on.
