@@ -20,6 +20,9 @@ import core.workflow_file  # noqa: F401
 from core.backends.registry import backend_names
 
 # isort: split
+import app.plain_imports  # noqa: F401
+
+# isort: split
 from PySide6.QtCore import QObject, QThreadPool, QTimer, Slot
 from PySide6.QtGui import QGuiApplication, QIcon
 from PySide6.QtWidgets import QApplication
