@@ -63,13 +63,14 @@ class FileOpening(QObject):
         super().__init__(window)
         self._window = window
         self._store = store
-        self._host: LogHost | None = None
+        self._hosts: list[LogHost] = []
+        """Of all views of runs: what is chosen in one holds in all."""
         self._dialog: EditorDialog | None = None
         self._pool = QThreadPool(self)
         self._pool.setMaxThreadCount(1)
         self._planned.connect(self._carry_out)
         self._searched.connect(self._show_dialog)
-        right.run_view_built.connect(self._connect_view)
+        right.view_adopted.connect(self._connect_view)
         actions.choose_editor.triggered.connect(self.choose)
 
     @property
@@ -80,18 +81,18 @@ class FileOpening(QObject):
     @Slot(object)
     def _connect_view(self, view: RunView) -> None:
         host = view.tabs.host
-        self._host = host
+        self._hosts.append(host)
         host.show_as(wrap=self._store.log_wrap, line_numbers=self._store.log_line_numbers)
-        host.changed.connect(self._keep)
+        host.changed.connect(lambda: self._keep(host))
         host.file_requested.connect(self.open_file)
         host.address_requested.connect(self._open_address)
         host.editor_requested.connect(self.choose)
 
-    @Slot()
-    def _keep(self) -> None:
-        if self._host is not None:
-            self._store.log_wrap = self._host.wrap
-            self._store.log_line_numbers = self._host.line_numbers
+    def _keep(self, changed: LogHost) -> None:
+        self._store.log_wrap = changed.wrap
+        self._store.log_line_numbers = changed.line_numbers
+        for host in self._hosts:
+            host.show_as(wrap=changed.wrap, line_numbers=changed.line_numbers)
 
     # --- opening ---------------------------------------------------------------------------------------
 

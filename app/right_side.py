@@ -20,14 +20,15 @@ _ZOOMS = (-4, 24)
 
 
 class RightSide(QStackedWidget):
-    """Signals: `run_view_built(RunView)` once, before it shows anything;
-    `page_built(QWidget)` for every other page, too; `side_changed(Side)`; `log_focused(bool)`: a log has the
-    focus, and with it keys of its own.
+    """Signals: `run_view_built(RunView)` once, before it shows anything; `view_adopted(RunView)` for each
+    view of a run, also those of the history; `page_built(QWidget)` for every other page; `side_changed(Side)`;
+    `log_focused(bool)`: a log has the focus, and with it keys of its own.
 
     A click on room without a field gives the page the focus: left in the workflow, letters would edit it.
     """
 
     run_view_built = Signal(object)
+    view_adopted = Signal(object)
     page_built = Signal(object)
     side_changed = Signal(object)
     log_focused = Signal(bool)
@@ -70,6 +71,7 @@ class RightSide(QStackedWidget):
         # After the tabs have turned to the page that was clicked.
         view.tabs.fixed.tabBarClicked.connect(self.focus_page)
         view.tabs.bar.tabBarClicked.connect(self.focus_page)
+        self.view_adopted.emit(view)
 
     @property
     def shown_run_view(self) -> RunView | None:

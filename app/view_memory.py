@@ -20,7 +20,7 @@ class ViewMemory(QObject):
     def __init__(self, right: RightSide, store: SettingsStore, parent: QObject) -> None:
         super().__init__(parent)
         self._store = store
-        right.run_view_built.connect(self._remember_run_view)
+        right.view_adopted.connect(self._remember_run_view)
         right.page_built.connect(self.remember)
 
     @Slot(object)
