@@ -21,8 +21,8 @@ _ZOOMS = (-4, 24)
 
 class RightSide(QStackedWidget):
     """Signals: `run_view_built(RunView)` once, before it shows anything; `view_adopted(RunView)` for each
-    view of a run, also those of the history; `page_built(QWidget)` for every other page; `side_changed(Side)`;
-    `log_focused(bool)`: a log has the focus, and with it keys of its own.
+    view of a run, also those of the history; `page_built(QWidget)` for every other page;
+    `side_changed(Side)`; `log_focused(bool)`: a log has the focus, and with it keys of its own.
 
     A click on room without a field gives the page the focus: left in the workflow, letters would edit it.
     """
