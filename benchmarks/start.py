@@ -9,6 +9,7 @@ Offscreen by default; QT_QPA_PLATFORM in the environment is respected.
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import subprocess
 import sys
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+EXAMPLE = Path(__file__).resolve().parent.parent / "resources" / "workflows" / "audit.json"
 TIMES = 9
 PAINTED = b"painted\n"
 
@@ -38,15 +40,18 @@ def _end() -> None:
 
 
 def show_openloop() -> None:
-    """Start OpenLoop as `app.cli` does, with the example open."""
-    import resources
+    """Start OpenLoop as the command `openloop audit.json` does."""
+    from app import cli
+
+    # What `app.cli` does before it imports the window, so that it can be told here when that is painted.
+    gc.disable()
+
     from app import application
-    from app.main_window import MainWindow
 
     # isort: split
     from PySide6.QtCore import QEvent, QTimer
 
-    class Window(MainWindow):
+    class Window(application.MainWindow):  # type: ignore[name-defined]
         def event(self, event: QEvent) -> bool:
             done = super().event(event)
             if event.type() is QEvent.Type.Paint:
@@ -54,7 +59,7 @@ def show_openloop() -> None:
             return done
 
     application.MainWindow = Window  # type: ignore[attr-defined]
-    application.run_application(resources.example_workflow(), None)
+    cli.main(["gui", str(EXAMPLE)])
 
 
 def show_bare() -> None:
