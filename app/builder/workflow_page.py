@@ -16,6 +16,7 @@ from app.builder.form_page import FormPage
 from app.builder.merge_rules import MergeRules
 from app.builder.payload_words import known_words, of_condition, of_list
 from app.completion import FieldCompletion, Suggestions
+from app.first_paint import after_first_paint
 from app.form_rows import CheckRow, Choice, ChoiceRow, Row, TextRow
 from core.condition import NAMES, ConditionError, compile_condition, condition_in_words
 from core.config import Workflow
@@ -43,7 +44,8 @@ class WorkflowPage(FormPage):
         self.merge_rules = MergeRules(lambda: known_words(document), self.body)
         self.merge_rules.changed_to.connect(self._set_merge)
         self.add_widget(self.merge_rules)
-        self.refresh()
+        # At the start of the application a file is opened before it, and has the page shown.
+        after_first_paint(self.refresh)
 
     # --- rows ------------------------------------------------------------------------------------------
 
