@@ -15,6 +15,7 @@ from app.buttons import Button, ButtonLook
 from app.closing import Closing
 from app.file_actions import FileActions
 from app.question import Choice, ask
+from app.run_in_tray import RunInTray
 from core.events import StopKind
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
@@ -29,13 +30,23 @@ class SavedFiles:
         then()
 
 
+class NoTray:
+    """A system without a tray."""
+
+    possible = False
+
+    def hide_window(self) -> None:
+        raise AssertionError("nobody chose it")
+
+
 @pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Escape])
 def test_quitting_in_haste_leaves_the_run_alone(qtbot: QtBot, key: Qt.Key) -> None:
     window = QMainWindow()
     qtbot.addWidget(window)
     window.show()
     stops: list[StopKind] = []
-    closing = Closing(window, cast(FileActions, SavedFiles()), lambda: True, stops.append)
+    files, tray = cast(FileActions, SavedFiles()), cast(RunInTray, NoTray())
+    closing = Closing(window, files, lambda: True, stops.append, tray)
     closing.begin()
     question = closing.question
     assert question is not None
