@@ -1,7 +1,7 @@
 """Looks at what is on the screen as a careful eye does: what is cut off, overlaps, or cannot be read.
 
-`cut_off` and `overlaps` go by the widgets' sizes and metrics; `unreadable` by the pixels of the picture, so that
-text which is painted counts as well. Each gives findings as sentences; none: all is well.
+`cut_off` and `overlaps` go by the widgets' sizes and metrics; `unreadable` by the pixels of the picture, so
+that text which is painted counts as well. Each gives findings as sentences; none: all is well.
 """
 
 from __future__ import annotations
@@ -136,11 +136,10 @@ def _cut_label(label: QLabel) -> Iterator[str]:
         needed = label.heightForWidth(label.width())
         if needed > label.height() + ROUNDING:
             yield f"{name_of(label)} needs a height of {needed}, has {label.height()}"
-        metrics = label.fontMetrics()
-        words = [] if "<" in text else text.split()
-        longest = max(words, key=metrics.horizontalAdvance, default="")
-        if metrics.horizontalAdvance(longest) > room.width() and not _tip_has(label, text):
-            yield f"{name_of(label)}: the word “{longest}” is wider than the label ({room.width()})"
+        box = QRect(0, 0, room.width(), 100_000)
+        widest = label.fontMetrics().boundingRect(box, Qt.TextFlag.TextWordWrap, text).width()
+        if "<" not in text and widest > room.width() and not _tip_has(label, text):
+            yield f"{name_of(label)}: a word needs a width of {widest}, has {room.width()}"
         return
     margins = label.contentsMargins()
     extra = QSize(margins.left() + margins.right(), margins.top() + margins.bottom())
@@ -156,6 +155,8 @@ def _cut_button(button: QAbstractButton) -> Iterator[str]:
     own = type(button).__module__.startswith("app.")
     if not own and not isinstance(button, QCheckBox | QRadioButton | QPushButton):
         return  # the arrows of bars and views lay themselves out
+    if button.layout() is not None:
+        return  # a card: what is in it is looked at on its own
     needed = button.sizeHint() if button.text() else button.iconSize()
     short = button.width() + ROUNDING < needed.width()
     if short and not (button.text() and _tip_has(button, button.text())):
@@ -227,17 +228,19 @@ def _squeezed(widget: QWidget) -> Iterator[str]:
     """Smaller than its layout and its content can be: something in it is cut off or painted over another."""
     if widget.isWindow() or isinstance(widget, _LOOKED_AT):
         return
-    if not type(widget).__module__.startswith("app."):
+    if not type(widget).__module__.startswith("app.") or widget.findChild(QStackedWidget) is not None:
         return
     least = widget.minimumSizeHint()
     layout = widget.layout()
     if layout is not None and layout.hasHeightForWidth():
         height = layout.totalMinimumHeightForWidth(widget.width())
-        if widget.height() + ROUNDING < height and not _scrolls(widget):
+        fixed = widget.minimumHeight() == widget.maximumHeight()
+        if widget.height() + ROUNDING < height and not fixed and not _scrolls(widget):
             yield f"{name_of(widget)} needs a height of {height} for its width, has {widget.height()}"
     if widget.width() + ROUNDING < least.width() and not _scrolls(widget):
         yield f"{name_of(widget)} needs a width of {least.width()}, has {widget.width()}"
-    if widget.height() + ROUNDING < least.height() and not _scrolls(widget):
+    fixed = widget.minimumHeight() == widget.maximumHeight()
+    if widget.height() + ROUNDING < least.height() and not fixed and not _scrolls(widget):
         yield f"{name_of(widget)} needs a height of {least.height()}, has {widget.height()}"
 
 
@@ -264,7 +267,9 @@ def overlaps(tops: Iterable[QWidget]) -> list[str]:
         clips = _is_clipping(parent)
         for number, child in enumerate(children):
             if not clips and not parent.rect().adjusted(-1, -1, 1, 1).contains(child.geometry()):
-                found.add(f"{name_of(child)} at {_words(child.geometry())} stands out of {_words(parent.rect())}")
+                found.add(
+                    f"{name_of(child)} at {_words(child.geometry())} stands out of {_words(parent.rect())}"
+                )
             for other in children[number + 1 :]:
                 common = child.geometry().intersected(other.geometry())
                 if min(common.width(), common.height()) > ROUNDING:
@@ -315,7 +320,7 @@ class TextBox:
 
 
 def unreadable(top: QWidget) -> list[str]:
-    """Texts of a window whose colour is too near to that of their ground. What is switched off may be pale."""
+    """Texts of a window whose colour is too near to that of their ground. What is off may be pale."""
     image = top.grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
     found = set()
     for box in text_boxes(top):
@@ -334,7 +339,10 @@ def text_boxes(top: QWidget) -> Iterator[TextBox]:
         region = widget.visibleRegion().boundingRect()
 
         def box(rect: QRect, text: str, owner: QWidget = widget, at: QPoint = corner, seen: QRect = region):  # type: ignore[no-untyped-def]
-            return TextBox(f"{name_of(owner)}: “{text[:40]}”", rect.intersected(seen).translated(at))
+            part = rect.intersected(seen)
+            # Of a text that is scrolled out of view but for an edge, no letter need be seen.
+            whole = 2 * part.width() >= rect.width() and 2 * part.height() >= rect.height()
+            return TextBox(f"{name_of(owner)}: “{text[:40]}”", part.translated(at) if whole else QRect())
 
         if isinstance(widget, QLabel | QAbstractButton | QLineEdit):
             text = widget.text() or (widget.placeholderText() if isinstance(widget, QLineEdit) else "")
@@ -363,9 +371,15 @@ def _rows(view: QAbstractItemView, top: QWidget) -> Iterator[TextBox]:
     seen = 0
     while index.isValid() and seen < 60:
         seen += 1
-        rect = view.visualRect(index).intersected(view.viewport().rect())
+        whole = view.visualRect(index)
+        rect = whole.intersected(view.viewport().rect())
         text = str(index.data() or "")
-        if text and rect.height() > 8 and rect.width() > 8 and index.flags() & Qt.ItemFlag.ItemIsEnabled:
+        if (
+            text
+            and 4 * rect.height() > 3 * whole.height()
+            and rect.width() > 8
+            and index.flags() & Qt.ItemFlag.ItemIsEnabled
+        ):
             yield TextBox(f"{name_of(view)}: row “{text[:40]}”", rect.translated(corner))
         index = _below(view, index)
 
@@ -382,7 +396,10 @@ def _ratio(image: QImage, rect: QRect) -> float | None:
     """
     ratio = image.devicePixelRatio()
     box = QRect(
-        round(rect.x() * ratio), round(rect.y() * ratio), round(rect.width() * ratio), round(rect.height() * ratio)
+        round(rect.x() * ratio),
+        round(rect.y() * ratio),
+        round(rect.width() * ratio),
+        round(rect.height() * ratio),
     ).intersected(image.rect())
     if box.width() < 4 or box.height() < 4:
         return None
@@ -401,12 +418,17 @@ def _ratio(image: QImage, rect: QRect) -> float | None:
 
 
 def findings(tops: Iterable[QWidget]) -> list[str]:
-    """Whatever is cut off, overlaps, or is larger than the screen, in these windows."""
+    """Whatever is cut off or overlaps in these windows."""
     tops = list(tops)
     QApplication.sendPostedEvents()
-    found = cut_off(tops) + overlaps(tops)
-    main = tops[0]
-    for top in tops[1:]:
+    return cut_off(tops) + overlaps(tops)
+
+
+def too_large(tops: Iterable[QWidget]) -> list[str]:
+    """Dialogs and menus that have no room on a screen of the size of the first of these windows."""
+    main, *others = tops
+    found = []
+    for top in others:
         if top.width() > main.width() or top.height() > main.height():
             found.append(f"{name_of(top)} of {top.width()}×{top.height()} is larger than the window")
     return found

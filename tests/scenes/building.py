@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication
 
 import resources
 from app.agent_editor.editor import PREVIEW, WHOLE
+from app.form_rows import TextRow
 from tests.scenes.catalogue import scene
 from tests.scenes.stage import Stage
 
@@ -92,8 +93,7 @@ def completion(stage: Stage) -> None:
     field = QApplication.focusWidget()
     assert field is not None
     QTest.keyClick(field, Qt.Key.Key_A, CONTROL)
-    QTest.keyClicks(field, "payload.sc")
-    stage.settle()
+    QTest.keyClicks(field, "payload.get('score', 0) >= 90 and ")
     QTest.keyClick(field, Qt.Key.Key_Space, CONTROL)
     stage.settle()
 
@@ -236,9 +236,9 @@ def new_agent(stage: Stage) -> None:
     stage.window.agents.new_agent()
     dialog = stage.window.agents.dialog
     assert dialog is not None
-    field = QApplication.focusWidget()
-    if field is not None:
-        QTest.keyClicks(field, "security_auditor")
+    name = dialog.rows["name"]
+    assert isinstance(name, TextRow)
+    QTest.keyClicks(name.field, "security_auditor")
     stage.settle()
 
 

@@ -1,4 +1,4 @@
-"""All scenes by name. A scene brings the window into one view; tests and the guide's pictures go through all."""
+"""All scenes by name. A scene brings the window into one view, for tests and for the guide's pictures."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ def scene(*, needs_runs: bool = False) -> Callable[[Play], Play]:
     """Put a function into the catalogue, under its name; its first line says what is seen."""
 
     def add(play: Play) -> Play:
-        assert play.__doc__ and play.__name__ not in SCENES, play.__name__
+        assert play.__doc__, play.__name__
+        assert play.__name__ not in SCENES, play.__name__
         SCENES[play.__name__] = Scene(play.__name__, play.__doc__.splitlines()[0], play, needs_runs)
         return play
 

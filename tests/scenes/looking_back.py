@@ -1,4 +1,4 @@
-"""Scenes of what was: history, an opened run, a comparison, reports; and palette, doctor, notices, questions."""
+"""Scenes of what was: history, an opened run, a comparison, reports; and of what can be called anywhere."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.scenes.stage import Stage
 
 def history_of(stage: Stage) -> RunsPage:
     """The history of a project with runs of today, yesterday and last week."""
-    stage.past_run("audit", 170.5)
+    stage.past_run("short_audit", 170.5)
     stage.past_run("pipeline", 27.2)
     stage.past_run("audit", 26.4)
     stage.past_run("pipeline", 4.1)

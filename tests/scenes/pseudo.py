@@ -21,8 +21,6 @@ _KEEP = re.compile(
     r"|(?:(?:Ctrl|Shift|Alt|Meta)\+)+\S+?(?=[\s),;.]|$)|\bF\d{1,2}\b"  # keys
     r"|`[^`]*`|“[^”]*”"  # what is to be typed
 )
-KEYS_OF_QT = ("QShortcut", "QPlatformTheme")
-"""Contexts of texts that name keys; the second has the buttons of dialogs, too, which Qt itself translates."""
 
 
 def pseudo(text: str) -> str:
@@ -60,9 +58,7 @@ class PseudoTranslator(QTranslator):
         """It knows every text."""
         return False
 
-    def translate(
-        self, context: str, text: str, disambiguation: str | None = None, n: int = -1
-    ) -> str:
+    def translate(self, context: str, text: str, disambiguation: str | None = None, n: int = -1) -> str:
         """The text in that language."""
         del disambiguation, n
         self.asked.add((context, text))

@@ -1,8 +1,8 @@
 """Finished runs for scenes: the real engine makes them at once, and then they are given the pace of people.
 
-Demo agents that do not wait are done in a tenth of a second, and every bar of a timeline has the length of chance.
-So a run is recorded as it is, and its times are written anew: each turn takes as long as its name says, always
-the same; everything else keeps its order. Two recordings of one workflow differ in nothing that one can see.
+Demo agents that do not wait are done in a tenth of a second, and every bar of a timeline has the length of
+chance. So a run is recorded as it is, and its times are written anew: each turn takes as long as its name
+says, always the same; everything else keeps its order. Two recordings differ in nothing that one can see.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pathlib import Path
 
 import orjson
 
+import resources
 from core.backends.registry import backend, backend_names
 from core.engine import Engine
 from core.events import (
@@ -76,6 +77,16 @@ def record(workflow: Path, workdir: Path, overrides: RunOverrides | None = None)
         return engine.folder
 
     return RecordedEvents(asyncio.run(run()), workdir, prepared.plan, tuple(events))
+
+
+def record_examples(folder: Path) -> dict[str, RecordedEvents]:
+    """The runs that scenes need, by name; takes some seconds."""
+    short = RunOverrides(max_loops=2)
+    return {
+        "audit": record(resources.example_workflow("audit"), folder / "audit"),
+        "short_audit": record(resources.example_workflow("audit"), folder / "short", short),
+        "pipeline": record(resources.example_workflow("pipeline"), folder / "pipeline"),
+    }
 
 
 def seconds_of(title: str) -> float:

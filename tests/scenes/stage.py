@@ -1,7 +1,7 @@
 """The real window over a project folder of its own, without pytest: scenes are played on it.
 
-`stage(folder)` opens it with the real controller; whatever runs is ended when it closes. It runs Qt and asyncio
-on one loop, as the application does; `until` lets both go on.
+`stage(folder)` opens it with the real controller; whatever runs is ended when it closes. It runs Qt and
+asyncio on one loop, as the application does; `until` lets both go on.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -177,6 +178,7 @@ class Stage:
 
     def past_run(self, name: str, hours_ago: float, *, until: float | None = None) -> Retimed:
         """Put one of the runs that were made before into the project's log folder."""
+        self.window.run.clock = lambda: NOW
         began = NOW - 3600 * hours_ago
         day = time.strftime("%Y%m%d-%H%M%S", time.localtime(began))
         return retimed(self.runs[name], self.folder / ".openloop", began, f"{day}-5ce7e5", until=until)
@@ -303,7 +305,6 @@ def stage(
         )
         closed: list[bool] = []
         window.closed.connect(lambda: closed.append(True))
-        window.run.clock = lambda: NOW
         window.resize(*USUAL)
         window.show()
         open_stage = Stage(folder, window, controller, document, appearance, runs or {}, failures)
@@ -325,11 +326,13 @@ def stage(
 
 def is_plain(image: QImage) -> bool:
     """Whether a picture has (nearly) one colour only."""
-    colours = {image.pixel(x, y) for x in range(0, image.width(), 7) for y in range(0, image.height(), 7)}
-    return len(colours) < 4
+    return len(_colours(image)) < 4
 
 
-def colour_at(image: QImage, x: int, y: int) -> QColor:
-    """The colour of a point of a picture, in logical pixels."""
-    ratio = image.devicePixelRatio()
-    return image.pixelColor(round(x * ratio), round(y * ratio))
+def commonest_colour(image: QImage) -> QColor:
+    """The colour of most of a picture."""
+    return QColor.fromRgb(_colours(image).most_common(1)[0][0] & 0xFFFFFF)
+
+
+def _colours(image: QImage) -> Counter[int]:
+    return Counter(memoryview(image.constBits()).cast("B").cast("I")[::5].tolist())

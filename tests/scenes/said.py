@@ -1,0 +1,156 @@
+"""Everything that a scene says to its user, on the screen, in tool tips, and to those who hear it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QComboBox,
+    QHeaderView,
+    QLabel,
+    QLineEdit,
+    QMenu,
+    QMenuBar,
+    QTabBar,
+    QWidget,
+)
+
+from tests.scenes.audit import name_of, plain, widgets_in
+
+PROJECT = Path(__file__).resolve().parents[2]
+_ROWS = 40
+
+
+@dataclass(frozen=True)
+class Said:
+    """A text, and which widget says it."""
+
+    text: str
+    by: str
+
+
+def said_in(tops: Iterable[QWidget]) -> Iterator[Said]:
+    """Every text of these windows that a user may meet."""
+    for widget in widgets_in(tops):
+        by = name_of(widget)
+        for text in _texts(widget):
+            if plain(text):
+                yield Said(plain(text), by)
+
+
+def _texts(widget: QWidget) -> Iterator[str]:
+    yield from (widget.toolTip(), widget.accessibleName(), widget.accessibleDescription())
+    if widget.isWindow():
+        yield widget.windowTitle()
+    if isinstance(widget, QLabel | QAbstractButton):
+        yield widget.text()
+    elif isinstance(widget, QLineEdit):
+        yield widget.placeholderText()
+    elif isinstance(widget, QTabBar):
+        for index in range(widget.count()):
+            yield from (widget.tabText(index), widget.tabToolTip(index), widget.accessibleTabName(index))
+    elif isinstance(widget, QComboBox):
+        yield from (widget.itemText(index) for index in range(widget.count()))
+    elif isinstance(widget, QMenu | QMenuBar):
+        for action in widget.actions():
+            yield from _of_action(action)
+    elif isinstance(widget, QHeaderView):
+        yield from _of_header(widget)
+    elif isinstance(widget, QAbstractItemView):
+        yield from _of_rows(widget)
+
+
+def _of_action(action: QAction) -> Iterator[str]:
+    yield from (action.text().partition("\t")[0], action.statusTip())
+
+
+def _of_header(header: QHeaderView) -> Iterator[str]:
+    model = header.model()
+    if model is not None and not header.isHidden():
+        for section in range(header.count()):
+            for role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
+                yield str(model.headerData(section, header.orientation(), role) or "")
+
+
+def _of_rows(view: QAbstractItemView) -> Iterator[str]:
+    model = view.model()
+    if model is None:
+        return
+    waiting = [
+        model.index(row, 0, view.rootIndex()) for row in range(min(_ROWS, model.rowCount(view.rootIndex())))
+    ]
+    roles = (
+        Qt.ItemDataRole.DisplayRole,
+        Qt.ItemDataRole.ToolTipRole,
+        Qt.ItemDataRole.AccessibleTextRole,
+        Qt.ItemDataRole.AccessibleDescriptionRole,
+    )
+    while waiting:
+        index: QModelIndex = waiting.pop()
+        for column in range(model.columnCount(index.parent())):
+            for role in roles:
+                yield str(index.siblingAtColumn(column).data(role) or "")
+        waiting += [model.index(row, 0, index) for row in range(min(_ROWS, model.rowCount(index)))]
+
+
+# --- did it come through tr ---------------------------------------------------------------------------
+
+
+@cache
+def sentences_of_the_application() -> tuple[re.Pattern[str], ...]:
+    """Texts in the sources of the application that are meant for people: with two words at least."""
+    return _sentences("app", 2)
+
+
+@cache
+def sentences_of_the_core() -> tuple[re.Pattern[str], ...]:
+    """What the engine says, which knows no window: problems, endings, and words about progress."""
+    return _sentences("core", 1)
+
+
+def _sentences(folder: str, words: int) -> tuple[re.Pattern[str], ...]:
+    """The texts of a folder's sources with so many words and a space, the longest first.
+
+    Each as an expression: what `format` fills in may be anything.
+    """
+    found: set[str] = set()
+    for path in sorted((PROJECT / folder).rglob("*.py")):
+        tree = ast.parse(path.read_text("utf-8"))
+        docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
+                found.add(plain(node.value) if "\n" not in node.value else "")
+    wanted = [text for text in found if _words_in(re.sub(r"\{[^}]*\}", "", text)) >= words and " " in text]
+    return tuple(
+        re.compile(".{0,80}".join(re.escape(part) for part in re.split(r"\{[^}]*\}", text)))
+        for text in sorted(wanted, key=len, reverse=True)
+    )
+
+
+def _words_in(text: str) -> int:
+    return len(re.findall(r"(?<![\w.])[A-Za-z]{2,}(?![\w(=])", _KEYS.sub("", text)))
+
+
+_KEYS = re.compile(r"(?:(?:Ctrl|Shift|Alt|Meta)\+)+\S+")
+
+
+def untranslated(text: str) -> str:
+    """The text of the application's sources that stands in this one as it is; empty: none."""
+    if _words_in(text) < 2:
+        return ""
+    for sentence in sentences_of_the_core():
+        text = sentence.sub(" ", text)
+    for sentence in sentences_of_the_application():
+        match = sentence.search(text)
+        if match is not None:
+            return match.group()
+    return ""
