@@ -1,0 +1,220 @@
+"""What the first paint of the window waits for, and what waits for the first paint."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from PySide6.QtGui import QPaintEvent
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.first_paint import FirstPaint, after_first_paint
+
+PROJECT = Path(__file__).resolve().parents[2]
+SECONDS = 60
+"""It never takes that long: a limit, so that a window that does not come is named."""
+MOST_MODULES = 145
+"""Of ours, by the first paint: each costs a millisecond or two. There are 137 at the time of writing."""
+NOT_YET = {
+    "asyncio": "only a run needs its loop",
+    "qasync": "the same",
+    "ssl": "asyncio brings it",
+    "psutil": "processes of runs",
+    "yaml": "agents are read on a worker",
+    "frontmatter": "the same",
+    "rich": "the command line's",
+    "jinja2": "reports",
+    "regex": "logs",
+    "filelock": "runs",
+    "core.agent_definition": "agents are read on a worker",
+    "core.agent_library": "the same",
+    "core.check": "there is nothing to check before the agents are read",
+    "core.backends.base": "the names of backends are enough",
+    "core.engine": "runs",
+    "core.events": "what runs tell",
+    "core.journal": "the same",
+    "core.plan": "runs",
+    "core.processes": "the same",
+    "core.progress": "what runs tell",
+    "core.recorded_run": "the same",
+    "core.settings": "other places of settings are read on a worker",
+    "core.transcript": "logs",
+    "app.agent_editor.draft": "the first agent that is edited",
+    "app.agent_editor.editor": "the same",
+    "app.builder.agent_page": "the first agent that is selected",
+    "app.builder.group_page": "the first group that is selected",
+    "app.command_palette": "when it is wanted",
+    "app.doctor.dialog": "when it is wanted",
+    "app.editor_dialog": "when it is wanted",
+    "app.kept_copies": "unsaved work of another start is looked for after it",
+    "app.new_agent": "when it is wanted",
+    "app.run_view.run_view": "the first run",
+    "app.run_view.tabs": "the same",
+    "app.runs": "the list of runs, when it is wanted",
+    "app.start_page": "where no file is opened",
+    "app.unsaved_work": "after it",
+}
+"""Modules (with those in them) that are not to be loaded by the first paint, and what they are for."""
+
+# As a user starts it, and looked at from inside, because no other program can see what is loaded.
+LOOK = """
+import json, sys
+from app import cli, application
+from app.first_paint import FirstPaint, after_first_paint
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+
+begin, seen, timer = FirstPaint.__init__, {}, None
+
+def begin_and_look(self):
+    begin(self)
+    after_first_paint(look)  # before all that waits, too
+
+def look():
+    global timer
+    seen["painted"] = sorted(sys.modules)
+    window = next(each for each in QApplication.topLevelWidgets() if isinstance(each, application.MainWindow))
+    seen["steps"] = [node.entry.agent for _, _, node in window.document.outline.all_agents()]
+    seen["had_agents"] = window.document.library is not None
+    timer = QTimer(window)
+    timer.timeout.connect(lambda: look_again(window))
+    timer.start(20)
+
+def look_again(window):
+    others = window.settings_source._read_for is not None and not window.settings_source._reading
+    if window.document.library is not None and others and "qasync" in sys.modules:
+        seen["agents"] = len(window.document.library.agents)
+        seen["checked"] = "core.check" in sys.modules
+        window.close()
+
+FirstPaint.__init__ = begin_and_look
+code = cli.main(["gui", sys.argv[1]])
+print(json.dumps({**seen, "code": code}))
+"""
+
+
+@dataclass(frozen=True)
+class Start:
+    """What was seen of a start."""
+
+    painted: tuple[str, ...]
+    """The modules that were loaded by the first paint."""
+    steps: tuple[str, ...]
+    """The agents of the workflow that was open by then."""
+    had_agents: bool
+    agents: int
+    """How many were read in the end."""
+    checked: bool
+    code: int
+
+
+@pytest.fixture(scope="module")
+def start(tmp_path_factory: pytest.TempPathFactory) -> Start:
+    """A start with the example, from the first paint to the end."""
+    home = tmp_path_factory.mktemp("start")
+    environment = {**os.environ, "OPENLOOP_HOME": str(home), "QT_QPA_PLATFORM": "offscreen"}
+    environment["PYTHONPATH"] = str(PROJECT)
+    example = PROJECT / "resources" / "workflows" / "audit.json"
+    done = subprocess.run(
+        [sys.executable, "-c", LOOK, str(example)],
+        env=environment,
+        cwd=home,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    said = json.loads(done.stdout.splitlines()[-1])
+    return Start(
+        tuple(said["painted"]),
+        tuple(said["steps"]),
+        said["had_agents"],
+        said["agents"],
+        said["checked"],
+        said["code"],
+    )
+
+
+def test_the_first_paint_has_the_workflow_and_the_rest_follows(start: Start) -> None:
+    assert start.steps == ("proteus", "amala", "vera", "linter", "security_auditor", "consolidator")
+    assert not start.had_agents
+    assert start.agents >= 13
+    assert start.checked
+    assert start.code == 0
+
+
+def test_nothing_is_loaded_for_the_first_paint_that_it_does_not_need(start: Start) -> None:
+    loaded = {
+        f"{name} ({why})"
+        for name, why in NOT_YET.items()
+        for module in start.painted
+        if module == name or module.startswith(f"{name}.")
+    }
+    # Import it where it is used, or for type checking only.
+    assert not loaded
+
+
+def test_the_first_paint_needs_few_modules(start: Start) -> None:
+    ours = [module for module in start.painted if module.partition(".")[0] in ("app", "core", "resources")]
+    # Is what is new needed to paint the window? If so, raise the limit.
+    assert len(ours) <= MOST_MODULES, ours
+
+
+def test_modules_that_must_not_be_loaded_exist() -> None:
+    """A name that is none would never be found to be loaded."""
+    for name in NOT_YET:
+        if name.startswith(("app.", "core.")):
+            path = PROJECT.joinpath(*name.split("."))
+            assert path.is_dir() or path.with_suffix(".py").is_file(), name
+
+
+# --- what waits ------------------------------------------------------------------------------------------
+
+
+class Painted(QWidget):
+    """Tells when it is painted."""
+
+    def __init__(self, told: list[str], name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._told = told
+        self._name = name
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        super().paintEvent(event)
+        self._told.append(self._name)
+
+
+def test_what_waits_for_the_first_paint_begins_after_it_in_its_order(qtbot: QtBot) -> None:
+    told: list[str] = []
+    first_paint = FirstPaint()
+    after_first_paint(lambda: told.append("one"))
+    after_first_paint(lambda: told.append("two"))
+    window = Painted(told, "window")
+    qtbot.addWidget(window)
+    QVBoxLayout(window).addWidget(Painted(told, "inside", window))
+    window.resize(200, 100)
+    assert told == []
+    first_paint.show(window)
+    assert list(dict.fromkeys(told)) == ["window", "inside", "one", "two"]
+    after_first_paint(lambda: told.append("later"))
+    assert told[-1] == "later"
+
+
+def test_a_window_that_is_never_painted_keeps_nothing_from_beginning(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.first_paint.LONGEST_MS", 1)
+    told: list[str] = []
+    first_paint = FirstPaint()
+    after_first_paint(lambda: told.append("begun"))
+    window = Painted(told, "window")
+    qtbot.addWidget(window)
+    window.setUpdatesEnabled(False)
+    first_paint.show(window)
+    assert told == ["begun"]
