@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QSortFilterProxyModel, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent, QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import QAbstractItemView, QFrame, QLineEdit, QListView, QVBoxLayout, QWidget
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QPalette, QStandardItem, QStandardItemModel
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QVBoxLayout, QWidget
 
+from app.fields import FIELD_HEIGHT, OutlinedField
 from app.scroll_bar import use_thin_scroll_bars
-from app.theme import STATUS_ICONS, font, icon
+from app.theme import STATUS_ICONS, font, icon, theme
 from core.events import TurnStatus
 from core.progress_words import duration_words
 from core.turn_progress import TurnProgress
 
+_LEAST_WIDTH, _LEAST_HEIGHT = 300, 120
+_MOST_ROWS = 14
 TURN_ROLE = Qt.ItemDataRole.UserRole + 1
 STATUS_TOKENS = {
     TurnStatus.WAITING: "quiet",
@@ -50,7 +53,8 @@ class TurnList(QFrame):
         self.filtered = QSortFilterProxyModel(self)
         self.filtered.setSourceModel(self._items)
         self.filtered.setFilterCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
-        self.field = QLineEdit(self)
+        self.field = OutlinedField(self)
+        self.field.setMinimumHeight(FIELD_HEIGHT)
         self.field.setPlaceholderText(self.tr("Search turns, such as “vera 3” or “failed”"))
         self.field.setAccessibleName(self.tr("Search turns"))
         self.field.setFont(font())
@@ -71,7 +75,6 @@ class TurnList(QFrame):
         layout.setSpacing(8)
         layout.addWidget(self.field)
         layout.addWidget(self.list, 1)
-        self.resize(340, 380)
 
     def open_at(self, corner: QPoint, turns: Iterable[TurnProgress], current: str, now: float) -> None:
         """Show these turns, with the top right corner there (in global coordinates)."""
@@ -88,10 +91,23 @@ class TurnList(QFrame):
             if turn.id == current:
                 self.list.setCurrentIndex(self.filtered.mapFromSource(item.index()))
         self.field.clear()
+        self._fit()
         self.move(corner.x() - self.width(), corner.y())
         self.show()
         self.field.setFocus(Qt.FocusReason.PopupFocusReason)
         self.list.scrollTo(self.list.currentIndex())
+
+    def _fit(self) -> None:
+        """As wide as the words, and as high as whole rows; selected rows look as in other lists."""
+        colors, shades = theme(), self.list.palette()
+        shades.setColor(QPalette.ColorRole.Highlight, colors.color("accent_soft"))
+        shades.setColor(QPalette.ColorRole.HighlightedText, colors.color("text"))
+        self.list.setPalette(shades)
+        words = QFontMetrics(self.field.font()).horizontalAdvance(self.field.placeholderText())
+        width = max(_LEAST_WIDTH, words + 40, self.list.sizeHintForColumn(0) + 32)
+        rows = min(_MOST_ROWS, max(1, self.filtered.rowCount()))
+        height = self.field.sizeHint().height() + rows * self.list.sizeHintForRow(0) + 28
+        self.resize(width, max(_LEAST_HEIGHT, height))
 
     @Slot(str)
     def _filter(self, text: str) -> None:

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from PySide6.QtCore import QModelIndex, QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QImage, QTextDocument
@@ -410,8 +411,15 @@ def _ratio(image: QImage, rect: QRect) -> float | None:
         colours.update(bits[y * line + box.left() : y * line + box.right() + 1].tolist())
     if len(colours) < 2:
         return None
-    ground = QColor.fromRgb(colours.most_common(1)[0][0] & 0xFFFFFF)
-    return max(contrast(QColor.fromRgb(colour & 0xFFFFFF), ground) for colour in colours)
+    ground = _luminance_of(colours.most_common(1)[0][0])
+    others = [_luminance_of(colour) for colour in colours]
+    lighter, darker = (max(others) + 0.05) / (ground + 0.05), (ground + 0.05) / (min(others) + 0.05)
+    return max(lighter, darker)
+
+
+@lru_cache(maxsize=65536)
+def _luminance_of(rgb: int) -> float:
+    return luminance(QColor.fromRgb(rgb & 0xFFFFFF))
 
 
 # --- all of it ----------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QLabel,
     QLineEdit,
+    QListView,
     QMenu,
     QMenuBar,
     QTabBar,
@@ -96,7 +97,9 @@ def _of_rows(view: QAbstractItemView) -> Iterator[str]:
     )
     while waiting:
         index: QModelIndex = waiting.pop()
-        for column in range(model.columnCount(index.parent())):
+        # A list's columnCount is nobody's business, says Qt.
+        columns = 1 if isinstance(view, QListView) else model.columnCount(index.parent())
+        for column in range(columns):
             for role in roles:
                 yield str(index.siblingAtColumn(column).data(role) or "")
         waiting += [model.index(row, 0, index) for row in range(min(_ROWS, model.rowCount(index)))]

@@ -215,6 +215,8 @@ class Stage:
             self.appearance.choose(scheme)
         self.window.resize(*size)
         self.settle()
+        # What wraps tells its new height only when it has its new width.
+        self.settle()
 
     def tops(self) -> list[QWidget]:
         """The windows that are seen, from the back to the front: the main window, dialogs, menus."""
@@ -289,11 +291,9 @@ def stage(
     application.setQuitOnLastWindowClosed(False)
     folder = root / project
     (folder / "agents").mkdir(parents=True)
-    before = Path.cwd()
-    os.chdir(folder)
     changes = {"OPENLOOP_HOME": str(root / "home"), "OPENLOOP_DEMO_SPEED": "0"}
     failures: list[str] = []
-    with _environment(changes), _loop(application, failures):
+    with contextlib.chdir(folder), _environment(changes), _loop(application, failures):
         controller, document = StageController(), WorkflowDocument()
         appearance = Appearance(application, Scheme.LIGHT)
         window = MainWindow(
@@ -319,7 +319,6 @@ def stage(
                 thing.deleteLater()
             QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
             application.processEvents()
-            os.chdir(before)
     if failures:
         raise RuntimeError("; ".join(failures))
 
