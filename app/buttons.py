@@ -35,6 +35,7 @@ class Button(QPushButton):
         super().__init__(text, parent)
         self._look = look
         self._icon_name = icon_name
+        self._icon_token = ""
         self._drop_down: QMenu | None = None
         self._ring = False
         self.setFont(font(bold=look is ButtonLook.FILLED))
@@ -46,15 +47,21 @@ class Button(QPushButton):
         """How it looks at present."""
         return self._look
 
+    @property
+    def shows_focus(self) -> bool:
+        """Whether it has the focus, and shows it: it came by keys."""
+        return self.hasFocus() and self._ring
+
     def set_look(self, look: ButtonLook) -> None:
         """Look otherwise, with the same size."""
         if look is not self._look:
             self._look = look
             self.update()
 
-    def set_icon_name(self, name: str) -> None:
-        """Another icon of `resources/icons`."""
+    def set_icon_name(self, name: str, token: str = "") -> None:
+        """Another icon of `resources/icons`. `token`: its colour of the theme; empty: that of the text."""
         self._icon_name = name
+        self._icon_token = token
         self.update()
 
     def set_drop_down(self, menu: QMenu) -> None:
@@ -126,11 +133,12 @@ class Button(QPushButton):
             painter.setBrush(ground)
         painter.drawRoundedRect(box, RADIUS, RADIUS)
         self._paint_content(painter, text_color)
-        if self.hasFocus() and self._ring:
+        if self.shows_focus:
             painter.setBrush(Qt.BrushStyle.NoBrush)
-            on = self._look is ButtonLook.FILLED
-            painter.setPen(QPen(theme().color("text" if on else "accent"), 2))
-            painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), RADIUS, RADIUS)
+            # Inside a filled button: around it the ring would be hard to tell from the ground.
+            on, by = self._look is ButtonLook.FILLED, 2.5 if self._look is ButtonLook.FILLED else 0.5
+            painter.setPen(QPen(theme().color("on_accent" if on else "accent"), 1.5 if on else 2))
+            painter.drawRoundedRect(box.adjusted(by, by, -by, -by), RADIUS - by / 2, RADIUS - by / 2)
 
     def _paint_content(self, painter: QPainter, color: QColor) -> None:
         painter.setFont(self.font())
@@ -142,7 +150,8 @@ class Button(QPushButton):
         left = max(2.0, (self.width() - width - extra - tail) / 2)
         middle = self.height() / 2
         if self._icon_name:
-            paint_icon(painter, self._icon_name, QRectF(left, middle - _ICON / 2, _ICON, _ICON), color)
+            tone = theme().color(self._icon_token) if self._icon_token and self.isEnabled() else color
+            paint_icon(painter, self._icon_name, QRectF(left, middle - _ICON / 2, _ICON, _ICON), tone)
             left += extra
         painter.setPen(color)
         box = QRectF(left, 0, self.width() - left - tail, self.height())

@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, Protocol
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QMainWindow, QMessageBox
 
+from app.notice_bar import Notice, NoticeAction, NoticeArea
 from app.question import Choice, ask
 from core.statuses import StopKind
 
 if TYPE_CHECKING:
     from app.file_actions import FileActions
     from app.run_in_tray import RunInTray
+
+NOTICE = "closing"
+"""Name of the notice that says that the window is going to close."""
 
 
 class MayBeUnsaved(Protocol):
@@ -31,7 +35,7 @@ class Closing(QObject):
 
     `is_running` tells whether a run goes on, `stop` stops it, `in_tray` lets it go on without the window.
     The window calls `begin` when the user wants to close it and `run_ended` when a run has ended. When all is
-    done `may_close` is True; it then closes the window.
+    done `may_close` is True; it then closes the window. `was_asked`: the user has decided about what is unsaved.
     """
 
     def __init__(
@@ -41,15 +45,18 @@ class Closing(QObject):
         is_running: Callable[[], bool],
         stop: Callable[[StopKind], None],
         in_tray: RunInTray,
+        notices: NoticeArea,
     ) -> None:
         super().__init__(window)
         self._window = window
         self._is_running = is_running
         self._stop = stop
         self._in_tray = in_tray
+        self._notices = notices
         self._unsaved: list[MayBeUnsaved] = [files]
         self._waits = False
         self.may_close = False
+        self.was_asked = False
         self.question: QMessageBox | None = None
 
     def ask_too(self, other: MayBeUnsaved) -> None:
@@ -57,8 +64,13 @@ class Closing(QObject):
         self._unsaved.append(other)
 
     def _when_saved(self, then: Callable[[], object]) -> None:
+        then = partial(self._decided, then)
         for each in reversed(self._unsaved):
             then = partial(each.when_saved, then)
+        then()
+
+    def _decided(self, then: Callable[[], object]) -> None:
+        self.was_asked = True
         then()
 
     def begin(self) -> None:
@@ -77,6 +89,9 @@ class Closing(QObject):
 
     def _ask_about_run(self) -> None:
         destructive = QMessageBox.ButtonRole.DestructiveRole
+        if self._waits:
+            self._ask_again(destructive)
+            return
         choices = [
             Choice(self.tr("Stop now and quit"), lambda: self._quit(StopKind.NOW), destructive),
             Choice(
@@ -99,6 +114,25 @@ class Closing(QObject):
         )
         self.question.finished.connect(self._forget)
 
+    def _ask_again(self, destructive: QMessageBox.ButtonRole) -> None:
+        """The window closes anyway when the running agents are done."""
+        self.question = ask(
+            self._window,
+            self.tr("OpenLoop closes when the running agents are done."),
+            self.tr("What is finished is kept in the run folder."),
+            [
+                Choice(self.tr("Stop now and quit"), lambda: self._quit(StopKind.NOW), destructive),
+                Choice(self.tr("Do not quit"), self._stay),
+            ],
+            self.tr("Wait for them"),
+        )
+        self.question.finished.connect(self._forget)
+
+    def _stay(self) -> None:
+        """The window shall stay when the run has ended."""
+        self._waits = False
+        self._notices.dismiss(NOTICE)
+
     @Slot()
     def _forget(self) -> None:
         self.question = None
@@ -113,6 +147,10 @@ class Closing(QObject):
             self._finish()
             return
         self._waits = True
+        if kind is StopKind.AFTER_RUNNING:
+            stay = NoticeAction(self.tr("Do not quit"), self._stay)
+            text = self.tr("OpenLoop closes when the running agents are done.")
+            self._notices.tell(NOTICE, Notice(text, actions=(stay,), dismissible=False))
         self._stop(kind)
 
     def at_once(self) -> None:

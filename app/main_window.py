@@ -51,6 +51,7 @@ from app.top_bar import TopBar
 from app.tray_icon import TrayIcon
 from app.trust_question import TrustQuestion
 from app.view_memory import ViewMemory
+from app.waiting_run import WaitingRun
 from app.watched_run import WatchedRun
 from app.window_actions import WindowActions
 from app.window_memory import keep_shape, restore_shape
@@ -119,7 +120,10 @@ class MainWindow(FileDropWindow):
         tray = TrayIcon(self)
         self.attention = Attention(self, self.run, controller, self._store, tray)
         self.in_tray = RunInTray(self, self.run, tray, self.attention.come_to_front, self._quit)
-        self.closing = Closing(self, self.files, lambda: controller.running, controller.stop, self.in_tray)
+        self.waiting_run = WaitingRun(self.right, self.run, self.notices, self.top_bar, self)
+        self.closing = Closing(
+            self, self.files, lambda: controller.running, controller.stop, self.in_tray, self.notices
+        )
         self.agent_editing = AgentEditing(self)
         self.regions = Regions(self)
         self.closed.connect(self.doctor.close)
@@ -184,6 +188,9 @@ class MainWindow(FileDropWindow):
         run.starting.connect(self.status.show_starting)
         run.starting.connect(self.left_overs.run_begins)
         self.run_display.paused_changed.connect(self._show_title)
+        self._controller.trust_asked.connect(self.status.show_asking)
+        self._controller.trust_answered.connect(self.status.show_starting)
+        run.orphans_asked.connect(self.status.show_asking)
         self.run_notices.place_requested.connect(self.problem_places.show_problem)
         self.run_notices.message.connect(self.status.say)
         self.watched.run_again_requested.connect(self.start_run)
@@ -373,6 +380,7 @@ class MainWindow(FileDropWindow):
 
     def quit_at_once(self) -> None:
         """Stop the run now and close without a question, such as for a signal of the system."""
+        self._commit_edits()
         self.closing.at_once()
 
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802

@@ -93,7 +93,8 @@ class TopBar(QWidget):
         if gone.hasFocus():
             # Else the focus would wander off when the button is switched off.
             left.setEnabled(True)
-            left.setFocus(Qt.FocusReason.MouseFocusReason)
+            reasons = Qt.FocusReason
+            left.setFocus(reasons.TabFocusReason if gone.shows_focus else reasons.MouseFocusReason)
         self.stop_button.setEnabled(running)
         self.run_side_button.setText(self.tr("Live run") if running else self.tr("Last run"))
         self._running = running
@@ -119,6 +120,15 @@ class TopBar(QWidget):
         self.run_side_button.setToolTip(
             self.tr("The run, live or the last one (Ctrl+2)") if there_is_one else self.tr("No run yet")
         )
+
+    def mark_run(self, waits: bool) -> None:
+        """Whether the run waits for the user."""
+        if waits:
+            self.run_side_button.set_icon_name("circle-alert", "failed")
+            self.run_side_button.setAccessibleDescription(self.tr("It waits for you"))
+        else:
+            self.run_side_button.set_icon_name("rows-3")
+            self.run_side_button.setAccessibleDescription("")
 
     @Slot(object)
     def show_side(self, side: Side) -> None:

@@ -151,8 +151,8 @@ class RunProgress:
 
     @property
     def turns_at_work(self) -> list[TurnProgress]:
-        """The running turns that do not wait for the run to go on."""
-        return [turn for turn in self.running_turns if not turn.waits_for_run]
+        """The running turns that wait neither for the run to go on nor for an answer of the user."""
+        return [turn for turn in self.running_turns if not turn.waits_for_run and not turn.question]
 
     @property
     def questions(self) -> list[TurnProgress]:
@@ -174,11 +174,12 @@ class RunProgress:
         return _sum(self.turns[turn] for turn in group.turns if turn in self.turns)
 
     def seconds(self, now: float) -> float:
-        """How long it has taken so far or took."""
+        """How long it has taken so far or took: from the start to the end of each of its lives, without the
+        time between them. Of it, it may have waited for the user: `core.run_duration`."""
         if self.started is None:
             return 0.0
-        begun = self.started if self.resumed is None else self.resumed
-        return self.seconds_before + max(0.0, (now if self.finished is None else self.finished) - begun)
+        lives = self.lived or [Stretch(self.started, self.finished)]
+        return sum(max(0.0, (now if life.ended is None else life.ended) - life.started) for life in lives)
 
     # --- applying --------------------------------------------------------------------------------------
 

@@ -223,6 +223,11 @@ class StatusLine(QWidget):
         self.show_idle(None, 0)
         self.light.show_word(self.tr("Starting"), "accent", dot=True)
 
+    @Slot()
+    def show_asking(self) -> None:
+        """A question has to be answered before the run begins."""
+        self.light.show_word(self.tr("Needs your answer"), "failed", dot=True)
+
     def show_problems(self, errors: int, warnings: int) -> None:
         """How much is wrong with the workflow."""
         wrong = self.tr("{0} problem") if errors == 1 else self.tr("{0} problems")

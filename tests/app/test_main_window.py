@@ -737,6 +737,63 @@ def test_unsaved_changes_are_asked_about_before_a_run_is_stopped_for_the_end(ope
     assert opened.closed == [True]
 
 
+def test_whoever_closes_again_while_the_agents_end_may_also_stay(opened: Opened) -> None:
+    opened.run()
+    opened.window.close()
+    answer(opened.qtbot, "Stop after the running agents and quit")
+    bar = opened.window.notices.bar("closing")
+    assert bar is not None
+    assert bar.label.text() == "OpenLoop closes when the running agents are done."
+    opened.window.close()
+    answer(opened.qtbot, "Wait for them")
+    assert opened.window.notices.bar("closing") is not None
+    opened.window.close()
+    answer(opened.qtbot, "Do not quit")
+    assert opened.window.notices.bar("closing") is None
+    opened.finish(RunStatus.STOPPED)
+    assert opened.closed == []
+    assert opened.window.isVisible()
+
+
+def test_the_bar_about_closing_takes_it_back(opened: Opened) -> None:
+    opened.run()
+    opened.window.close()
+    answer(opened.qtbot, "Stop after the running agents and quit")
+    bar = opened.window.notices.bar("closing")
+    assert bar is not None
+    QTest.mouseClick(bar.buttons["Do not quit"], Qt.MouseButton.LeftButton)
+    opened.finish(RunStatus.STOPPED)
+    assert opened.closed == []
+
+
+def test_a_question_is_in_sight_wherever_one_looks_in_the_window(opened: Opened) -> None:
+    opened.run()
+    window = opened.window
+    window.right.turn_to(Side.SETTINGS)
+    opened.controller.events.emit([QuestionAsked(time=2.0, turn=TURN, message="proteus gave no update.")])
+    bar = window.notices.bar("waiting")
+    assert bar is not None
+    assert bar.label.text() == "proteus waits for your answer."
+    assert window.top_bar.run_side_button.accessibleDescription() == "It waits for you"
+    assert window.status.running.text() == ""
+    QTest.mouseClick(bar.buttons["Show"], Qt.MouseButton.LeftButton)
+    assert window.right.side is Side.RUN
+    assert window.notices.bar("waiting") is None
+    window.right.turn_to(Side.RUNS)
+    assert window.notices.bar("waiting") is not None
+    opened.finish()
+    assert window.notices.bar("waiting") is None
+    assert window.top_bar.run_side_button.accessibleDescription() == ""
+
+
+def test_a_question_before_the_run_is_not_called_starting(opened: Opened) -> None:
+    opened.run()
+    opened.controller.trust_asked.emit(())
+    assert opened.window.status.light.text == "Needs your answer"
+    opened.controller.trust_answered.emit(True)
+    assert opened.window.status.light.text == "Starting"
+
+
 def test_a_run_that_ends_while_the_question_stands_does_not_keep_the_window(opened: Opened) -> None:
     opened.run()
     opened.window.close()
