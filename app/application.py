@@ -96,6 +96,8 @@ def _stay_open(application: QApplication, window: MainWindow, document: Workflow
 
     unsaved = UnsavedWork(document, window.notices)
     unsaved.offer()
+    # At the end of a session nobody answers a question: the system ends what takes its time.
+    application.commitDataRequest.connect(unsaved.keep_now)
     QTimer.singleShot(WARM_UP_MS, window, _warm_up)
     QTimer.singleShot(WARM_UP_MS, window, window.left_overs.look)
     QTimer.singleShot(WARM_UP_MS, window, window.last_run.look)
@@ -103,7 +105,7 @@ def _stay_open(application: QApplication, window: MainWindow, document: Workflow
     asyncio.set_event_loop(loop)
     with loop, _closed_by_signals(window):
         loop.run_until_complete(end.wait())
-    unsaved.close()
+    unsaved.close(discard=window.closing.was_asked)
 
 
 class _End(QObject):

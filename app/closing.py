@@ -35,7 +35,7 @@ class Closing(QObject):
 
     `is_running` tells whether a run goes on, `stop` stops it, `in_tray` lets it go on without the window.
     The window calls `begin` when the user wants to close it and `run_ended` when a run has ended. When all is
-    done `may_close` is True; it then closes the window. `was_asked`: the user has decided about what is unsaved.
+    done `may_close` is True; it then closes the window. `was_asked`: the user decided about what is unsaved.
     """
 
     def __init__(
@@ -155,6 +155,7 @@ class Closing(QObject):
 
     def at_once(self) -> None:
         """The system or the terminal wants an end: no questions, but nothing of the run stays alive."""
+        self.was_asked = False
         self._stop_and_finish(StopKind.NOW)
 
     def run_ended(self) -> None:

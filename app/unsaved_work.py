@@ -39,10 +39,20 @@ class UnsavedWork(QObject):
         document.changed.connect(self._settle.start)
         document.modified_changed.connect(self._modified_changed)
 
-    def close(self) -> None:
-        """The window closes in order: what is unsaved now is not wanted."""
+    def close(self, *, discard: bool) -> None:
+        """The window closes. `discard`: the user does not want what is unsaved; else a copy of it stays."""
+        if discard:
+            self._settle.stop()
+            self._pool.start(partial(remove_copy, self._file))
+            self._pool.waitForDone()
+        else:
+            self.keep_now()
+
+    @Slot()
+    def keep_now(self) -> None:
+        """Bring the copy up to date and wait for the disk: this process may end at any moment."""
         self._settle.stop()
-        self._pool.start(partial(remove_copy, self._file))
+        self._keep()
         self._pool.waitForDone()
 
     @Slot(bool)

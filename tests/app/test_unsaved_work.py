@@ -49,7 +49,7 @@ def unsaved(qtbot: QtBot, tmp_path: Path) -> Iterator[tuple[WorkflowDocument, No
     document = WorkflowDocument()
     kept = UnsavedWork(document, notices, tmp_path / "unsaved")
     yield document, notices, kept
-    kept.close()
+    kept.close(discard=True)
     document.deleteLater()
 
 
@@ -102,3 +102,92 @@ def test_saving_takes_the_copy_away(
     document.save()
 
     qtbot.waitUntil(lambda: not list((tmp_path / "unsaved").glob("*.json")))
+
+
+WINDOW = """
+import os, signal, sys
+from pathlib import Path
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication
+from app.application import run_application
+from app.document import NewStep
+from app.main_window import MainWindow
+from core.platform_paths import state_folder
+
+path, end = sys.argv[1:]
+
+def later(step):
+    QTimer.singleShot(20, step)
+
+def edit():
+    window = next((each for each in QApplication.topLevelWidgets() if isinstance(each, MainWindow)), None)
+    if window is None or window.document.library is None or window.document.path is None:
+        return later(edit)
+    window.document.insert_agents(["vera"], NewStep("loop", 0))
+    later(lambda: wait(window))
+
+def wait(window):
+    if not list((state_folder() / "unsaved").glob("*.json")):
+        return later(lambda: wait(window))
+    # This one has no copy yet.
+    window.document.insert_agents(["bruno"], NewStep("loop", 0))
+    if end == "signal":
+        os.kill(os.getpid(), signal.SIGTERM)
+    elif end == "session":
+        QGuiApplication.instance().commitDataRequest.emit(None)
+        os._exit(0)
+    else:
+        window.close()
+        box = window.files.question
+        next(button for button in box.buttons() if button.text() == "Don\u2019t save").click()
+
+application = QApplication([])
+later(edit)
+sys.exit(run_application(Path(path), None))
+"""
+
+
+def end_window(workflow: Path, end: str) -> None:
+    """Open a window, edit the workflow in it, and end it in one way."""
+    ended = subprocess.run(
+        [sys.executable, "-c", WINDOW, str(workflow), end],
+        cwd=Path(__file__).parents[2],
+        timeout=60,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert ended.returncode == 0, ended.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no process can send itself a polite signal there")
+@pytest.mark.parametrize("end", ["signal", "session"])
+def test_edits_of_a_window_that_the_system_ended_are_offered_up_to_the_last(
+    end: str, workflow: Path, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENLOOP_HOME", str(tmp_path / "home"))
+    end_window(workflow, end)
+    notices = NoticeArea(None)
+    qtbot.addWidget(notices)
+    document = WorkflowDocument()
+    kept = UnsavedWork(document, notices)
+
+    kept.offer()
+    bar = notices.bar(NOTICE)
+    assert bar is not None
+    bar.buttons["Restore"].click()
+    agents = [group.agents[0].agent for group in document.workflow.loop_agents]
+    kept.close(discard=True)
+    document.deleteLater()
+
+    assert agents == ["bruno", "vera", "amala"]
+
+
+def test_edits_that_the_user_did_not_want_are_not_offered(
+    workflow: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENLOOP_HOME", str(tmp_path / "home"))
+    end_window(workflow, "question")
+
+    assert not list((tmp_path / "home" / "state" / "unsaved").glob("*"))
