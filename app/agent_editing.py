@@ -12,7 +12,6 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 from app.agent_editor.open_drafts import OpenDrafts
-from app.editor import FilePlace
 from app.notice_bar import Notice, NoticeAction, Tone
 from app.problem_text import problem_lines
 from app.question import Choice, ask
@@ -50,6 +49,7 @@ class AgentEditing(QObject):
         window.pool.file_open_requested.connect(self.edit)
         window.pool.duplicate_requested.connect(self._agents.duplicate_agent)
         window.pool.delete_requested.connect(self._agents.delete_agent)
+        window.actions_of_window.new_agent.triggered.connect(self._agents.new_agent)
         self._agents.edit_requested.connect(self.edit)
         self._agents.deleted.connect(self._deleted)
         self._agents.library_read.connect(self._library_read)
@@ -207,6 +207,8 @@ class AgentEditing(QObject):
         self._open_file(draft.path)
 
     def _open_file(self, path: Path) -> None:
+        from app.editor import FilePlace
+
         self._window.file_opening.open_file(FilePlace(path))
 
     @Slot()

@@ -8,9 +8,8 @@ from PySide6.QtCore import QObject, QProcess, QRunnable, QThreadPool, QUrl, Sign
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QWidget
 
-from app.editor import EditorError, FilePlace, Opening, Preset, command_in_force, installed, plan_opening
-
 if TYPE_CHECKING:
+    from app.editor import FilePlace, Opening, Preset
     from app.editor_dialog import EditorDialog
     from app.right_side import RightSide
     from app.run_view.log_host import LogHost
@@ -29,6 +28,9 @@ class _Plan(QRunnable):
         self._done = done
 
     def run(self) -> None:
+        # Not needed for the first paint of the window.
+        from app.editor import EditorError, plan_opening
+
         try:
             result: Opening | str = plan_opening(self._place, self._chosen)
         except EditorError as error:
@@ -44,6 +46,8 @@ class _Search(QRunnable):
         self._done = done
 
     def run(self) -> None:
+        from app.editor import command_in_force, installed
+
         self._done.emit((installed(), command_in_force("")))
 
 

@@ -16,13 +16,13 @@ from app.file_watch import FileWatch
 from app.other_settings import OtherSettings
 from app.outline import Outline
 from core.config import Workflow, WorkflowFile
-from core.known_payload import KnownPayload
 from core.problems import Problem, Severity
 from core.state import MergeRule
 from core.workflow_file import inspect_workflow, load_workflow, save_workflow
 
 if TYPE_CHECKING:
     from core.agent import AgentLibrary
+    from core.known_payload import KnownPayload
     from core.place import Place
     from core.settings_keys import Setting
 
@@ -65,7 +65,7 @@ class OpenWorkflow(QObject):
         """Grows with every file that is opened or begun; nodes of two generations have nothing in common."""
         self._load_warnings: tuple[Problem, ...] = ()
         self._problems: tuple[Problem, ...] = ()
-        self._known = KnownPayload()
+        self._known: KnownPayload | None = None
         self._check_seconds = 0.0
         self._check_later = QTimer(self)
         self._check_later.setSingleShot(True)
@@ -144,11 +144,16 @@ class OpenWorkflow(QObject):
     @property
     def known(self) -> KnownPayload:
         """What earlier runs of its log folder tell of agents."""
+        if self._known is None:
+            # Nobody asks before the first paint of the window.
+            from core.known_payload import KnownPayload
+
+            self._known = KnownPayload()
         return self._known
 
     def set_known(self, known: KnownPayload) -> None:
         """Tell what earlier runs tell of agents, for the problems and for completion."""
-        if known != self._known:
+        if known != self.known:
             self._known = known
             self.known_changed.emit()
             self._check()
@@ -309,7 +314,7 @@ class OpenWorkflow(QObject):
             self.snapshot(),
             self._library,
             self._backends,
-            known=self._known,
+            known=self.known,
             in_force=self._with_all_rules(),
         )
         self._check_seconds = time.perf_counter() - began

@@ -10,7 +10,6 @@ from core.durable_files import replace_file
 from core.jsonc import read_text
 from core.problems import Problem, UserFileError
 from core.workflow_reading import Inspection, inspect_workflow
-from core.workflow_writing import dump_workflow
 
 __all__ = [
     "Inspection",
@@ -36,6 +35,14 @@ def parse_workflow(text: str, path: Path | None = None) -> WorkflowFile:
     if inspection.file is None or inspection.errors:
         raise UserFileError(inspection.errors)
     return inspection.file
+
+
+def dump_workflow(file: WorkflowFile) -> str:
+    """The file's text: plain JSON with a newline at its end."""
+    # Whoever only reads a workflow, such as the window at its start, needs no writer.
+    from core import workflow_writing
+
+    return workflow_writing.dump_workflow(file)
 
 
 def save_workflow(file: WorkflowFile, path: Path) -> WorkflowFile:

@@ -15,7 +15,6 @@ from core.problems import Severity, UserFileError
 from core.state import PHASES, Phase
 from core.workflow_layout import PHASE_KEYS, SINGULAR_KEYS
 from core.workflow_reading import read_document
-from core.workflow_writing import entry_as_json, group_as_json, pretty_json
 
 MOST_CHARACTERS = 1 << 20
 """Of a text that is read. The rest of a workflow file may be larger; agents and groups never are."""
@@ -58,6 +57,9 @@ class Pieces:
 
 def write_pieces(pieces: Pieces) -> str:
     """The text of pieces; `read_pieces` gives them back."""
+    # Nothing is written before the first paint of the window.
+    from core.workflow_writing import entry_as_json, group_as_json, pretty_json
+
     if pieces.agents:
         return pretty_json([entry_as_json(entry) for entry in pieces.agents])
     if pieces.groups:

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 from app.completion import Suggestions
 from core.condition import NAMES
-from core.known_payload import ValueKind
-from core.merge import format_path, parse_path
 
 if TYPE_CHECKING:
     from app.document import WorkflowDocument
     from core.json_types import JsonValue
+    from core.known_payload import ValueKind
 
 _METHODS = frozenset({"get", "keys", "values", "items", "setdefault", "update", "pop", "append"})
 _MENTION = re.compile(
@@ -27,14 +26,7 @@ _MOST_KEYS = 50
 _WORD = re.compile(r"[\w.]*\Z")
 _REST = re.compile(r"\w*")
 _KEY = re.compile(r"[\w-]*\Z")
-_BARE = {
-    ValueKind.NUMBER: "0",
-    ValueKind.TEXT: "''",
-    ValueKind.TRUTH: "False",
-    ValueKind.TEXTS: "[]",
-    ValueKind.LIST: "[]",
-    ValueKind.OBJECT: "{}",
-}
+
 
 Keys = tuple[str, ...]
 """The keys of a path below `payload`."""
@@ -49,13 +41,30 @@ def known_words(document: WorkflowDocument) -> dict[Keys, str]:
         words.setdefault(_keys(path), "")
     words.update(_places(document.settings.initial_payload, ()))
     for known in document.known.paths():
-        bare = {_BARE.get(kind, "") for kind in known.kinds - {ValueKind.NOTHING}}
-        words[_keys(known.path)] = bare.pop() if len(bare) == 1 else ""
+        words[_keys(known.path)] = _bare_of_kinds(known.kinds)
     words.pop((), None)
     return dict(sorted(words.items()))
 
 
+def _bare_of_kinds(kinds: frozenset[ValueKind]) -> str:
+    # Here and below: what earlier runs and merges are is not needed for the first paint of the window.
+    from core.known_payload import ValueKind
+
+    bares = {
+        ValueKind.NUMBER: "0",
+        ValueKind.TEXT: "''",
+        ValueKind.TRUTH: "False",
+        ValueKind.TEXTS: "[]",
+        ValueKind.LIST: "[]",
+        ValueKind.OBJECT: "{}",
+    }
+    found = {bares.get(kind, "") for kind in kinds - {ValueKind.NOTHING}}
+    return found.pop() if len(found) == 1 else ""
+
+
 def _keys(path: str) -> Keys:
+    from core.merge import parse_path
+
     try:
         head, *rest = parse_path(path)
     except ValueError:
@@ -147,6 +156,8 @@ def expression(path: Sequence[str], bare: str) -> str:
 
 def of_path(words: Mapping[Keys, str], taken: Iterable[str], text: str, asked: bool) -> Suggestions:
     """What a path of the state may become, but for those that are taken already."""
+    from core.merge import format_path
+
     paths = ["is_complete", "termination_reason", *(format_path(("payload", *path)) for path in words)]
     free = [path for path in paths if path not in set(taken)]
     return Suggestions(0, len(text), of_list(free, text, asked))
