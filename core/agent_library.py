@@ -66,6 +66,11 @@ class AgentLibrary:
         """What is wrong with the files, each with its file and line."""
         return self._problems
 
+    @property
+    def has_own(self) -> bool:
+        """Whether there is any agent's file, also one that cannot be read, in the most important folder."""
+        return bool(self._folders) and any(path.is_relative_to(self._folders[0]) for path in self._reads)
+
     def get(self, name: str) -> AgentDefinition | None:
         """The agent of this name."""
         return self._by_name.get(name)

@@ -17,10 +17,11 @@ from PySide6.QtCore import (
     Signal,
     Slot,
 )
-from PySide6.QtGui import QContextMenuEvent, QDrag, QFontMetrics, QKeyEvent, QPainter
+from PySide6.QtGui import QContextMenuEvent, QDrag, QFontMetrics, QKeyEvent, QPainter, QPalette
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
+    QHBoxLayout,
     QLabel,
     QMenu,
     QPushButton,
@@ -38,7 +39,9 @@ from app.builder import words
 from app.builder.agent_pool_model import PROBLEM_ROLE, AgentFilter, AgentPoolModel, agent_at
 from app.builder.agent_preview import AgentPreview
 from app.builder.drag_picture import drag_picture, run_drag
+from app.buttons import Button, ButtonLook
 from app.fields import OutlinedField
+from app.focus_line import FocusLine
 from app.labels import SectionLabel
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import TextSize, font, icon, is_appearance_event, paint_icon, theme
@@ -104,22 +107,32 @@ class _AgentDelegate(QStyledItemDelegate):
             paint_icon(painter, "triangle-alert", box, colors.color("failed"))
             right -= ICON + 6
         left = row.left() + MARGIN
-        role = f"{agent.role}{' ✓' if agent.may_complete else ''}".strip() if agent is not None else ""
+        sign = " ✓" if agent is not None and agent.may_complete else ""
+        role = agent.role if agent is not None else ""
         name_metrics, role_metrics = QFontMetrics(font()), QFontMetrics(font(TextSize.SMALL))
         room = right - left
-        # The name comes first; a role that would be cut to nothing is left out.
-        text = name_metrics.elidedText(name, Qt.TextElideMode.ElideRight, room)
+        beside = role_metrics.horizontalAdvance(role + sign)
+        wide = name_metrics.horizontalAdvance(name)
+        if beside:
+            # A long name leaves its role at least a part of the row, and the sign in any case.
+            beside = min(beside, max(round(room * _ROLE_SHARE), room - wide - 8))
+        text = name_metrics.elidedText(
+            name, Qt.TextElideMode.ElideMiddle, room - (beside + 8 if beside else 0)
+        )
         painter.setFont(font())
         painter.setPen(colors.color("failed" if agent is None else "text"))
         painter.drawText(QRect(left, row.top(), room, row.height()), _LEFT, text)
-        left += name_metrics.horizontalAdvance(text) + 8
-        if right - left >= min(28, role_metrics.horizontalAdvance(role)):
-            role = role_metrics.elidedText(role, Qt.TextElideMode.ElideRight, right - left)
+        if beside:
+            left += name_metrics.horizontalAdvance(text) + 8
+            room = right - left - role_metrics.horizontalAdvance(sign)
+            role = role_metrics.elidedText(role, Qt.TextElideMode.ElideRight, room)
             painter.setFont(font(TextSize.SMALL))
             painter.setPen(colors.color("quiet"))
-            painter.drawText(QRect(left, row.top(), right - left, row.height()), _LEFT, role)
+            painter.drawText(QRect(left, row.top(), right - left, row.height()), _LEFT, role + sign)
 
 
+_ROLE_SHARE = 0.35
+"""Of a row, for the role beside a long name."""
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine
 
 
@@ -133,6 +146,7 @@ class AgentTree(QTreeView):
         self.setIndentation(0)
         self.setFrameShape(QFrame.Shape.NoFrame)
         use_thin_scroll_bars(self)
+        FocusLine(self)
         self.setItemDelegate(_AgentDelegate(self))
         self.setUniformRowHeights(True)
         self.setMouseTracking(True)
@@ -238,11 +252,17 @@ class AgentPool(QWidget):
     def _tree_page(self) -> QWidget:
         top = QWidget(self)
         layout = QVBoxLayout(top)
-        layout.setContentsMargins(0, 12, 0, 0)
+        layout.setContentsMargins(0, 4, 0, 0)
         layout.setSpacing(8)
-        label = SectionLabel(self.tr("Agents"), top)
-        label.setContentsMargins(MARGIN, 0, 0, 0)
-        layout.addWidget(label)
+        head = QHBoxLayout()
+        head.setContentsMargins(MARGIN, 0, 4, 0)
+        head.addWidget(SectionLabel(self.tr("Agents"), top), 1)
+        self.add_button = Button("", ButtonLook.FLAT, "plus", top)
+        self.add_button.setAccessibleName(self.tr("New agent…"))
+        self.add_button.setToolTip(self.tr("Make a new agent from a template"))
+        self.add_button.clicked.connect(self.new_agent_requested)
+        head.addWidget(self.add_button)
+        layout.addLayout(head)
         field = QVBoxLayout()
         field.setContentsMargins(MARGIN, 0, MARGIN, 0)
         field.addWidget(self.filter_field)
@@ -253,6 +273,7 @@ class AgentPool(QWidget):
         self._no_match.setContentsMargins(MARGIN, 4, MARGIN, 0)
         self._no_match.hide()
         layout.addWidget(self._no_match)
+        layout.addWidget(self._own_note(top))
         layout.addWidget(self.tree, 1)
         self.splitter = QSplitter(Qt.Orientation.Vertical, self)
         self.splitter.setHandleWidth(1)
@@ -261,6 +282,24 @@ class AgentPool(QWidget):
         self.splitter.setStretchFactor(0, 1)
         self.splitter.setSizes([540, 196])
         return self.splitter
+
+    def _own_note(self, parent: QWidget) -> QWidget:
+        """What stands above the agents of others while the workflow has none of its own."""
+        self.own_note = QWidget(parent)
+        layout = QVBoxLayout(self.own_note)
+        layout.setContentsMargins(MARGIN, 0, MARGIN, 0)
+        layout.setSpacing(0)
+        said = QLabel(self.tr("This workflow has no agents of its own yet."), self.own_note)
+        said.setTextFormat(Qt.TextFormat.PlainText)
+        said.setWordWrap(True)
+        said.setFont(font(TextSize.SMALL))
+        said.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        self.first_button = Button(self.tr("Make the first agent"), ButtonLook.LINK, "", self.own_note)
+        self.first_button.clicked.connect(self.new_agent_requested)
+        layout.addWidget(said)
+        layout.addWidget(self.first_button, 0, Qt.AlignmentFlag.AlignLeft)
+        self.own_note.hide()
+        return self.own_note
 
     def _empty_page(self) -> QWidget:
         page = QWidget(self)
@@ -288,7 +327,7 @@ class AgentPool(QWidget):
             and self.filtered.hasChildren(index)
         }
         self._library = library
-        self._agents.show(library.agents, library.problems)
+        self._agents.show(library.agents, library.problems, library.folders)
         self.tree.expandAll()
         for row in range(self.filtered.rowCount()):
             index = self.filtered.index(row, 0)
@@ -325,6 +364,7 @@ class AgentPool(QWidget):
         empty = library is None or not (library.agents or library.problems)
         self._pages.setCurrentIndex(1 if empty else 0)
         self.new_button.setVisible(library is not None)
+        self.own_note.setVisible(library is not None and not library.has_own)
         if library is None:
             self._nothing.setText(self.tr("Reading the agents…"))
         else:

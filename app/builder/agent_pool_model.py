@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QMimeData, QModelIndex, QObject, QPersistentModelIndex, QSortFilterProxyModel, Qt
@@ -21,18 +23,22 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 class AgentPoolModel(QStandardItemModel):
-    """Folders and their agents; agents of the folder's top stand first, without a folder."""
+    """Folders and their agents; agents of the folder's top stand first, without a folder.
 
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._broken_title = self.tr("cannot be read")
+    Files that cannot be used stand first in their folder: they wait for somebody.
+    """
 
-    def show(self, agents: Sequence[AgentDefinition], problems: Sequence[Problem]) -> None:
-        """Show these agents, and the files that are none because something is wrong with them."""
+    def show(
+        self, agents: Sequence[AgentDefinition], problems: Sequence[Problem], roots: Sequence[Path] = ()
+    ) -> None:
+        """Show these agents, and the files that are none because something is wrong with them.
+
+        `roots`: the folders that the agents were found below.
+        """
         self.clear()
-        folders: dict[str, QStandardItem] = {"": self.invisibleRootItem()}
         by_file = {problem.file: problem for problem in problems if problem.file is not None}
-        for agent in sorted(agents, key=lambda each: (each.folder.lower(), each.name.lower())):
+        rows: list[tuple[str, bool, str, QStandardItem]] = []
+        for agent in agents:
             item = _item(agent.name)
             item.setData(agent, AGENT_ROLE)
             problem = by_file.pop(agent.path, None) if agent.path is not None else None
@@ -40,18 +46,17 @@ class AgentPoolModel(QStandardItemModel):
             item.setToolTip(_tool_tip(agent, problem))
             words = [agent.name, agent.role, self.tr("may complete the loop") if agent.may_complete else ""]
             item.setAccessibleText(", ".join(word for word in words if word))
-            self._folder(folders, agent.folder).appendRow(item)
-        broken = list(by_file.values())
-        if broken:
-            folder = _item(self._broken_title)
-            folder.setFlags(Qt.ItemFlag.ItemIsEnabled)
-            self.appendRow(folder)
-            for problem in broken:
-                item = _item(problem.file.name if problem.file is not None else "")
-                item.setData(problem, PROBLEM_ROLE)
-                item.setToolTip(plain_tool_tip(problem.text()))
-                item.setFlags(Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable)
-                folder.appendRow(item)
+            rows.append((agent.folder, True, agent.name, item))
+        for file, problem in by_file.items():
+            item = _item(file.name)
+            item.setData(problem, PROBLEM_ROLE)
+            item.setToolTip(plain_tool_tip(problem.text()))
+            item.setAccessibleText(f"{file.name}, {self.tr('cannot be read')}")
+            item.setFlags(Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable)
+            rows.append((_folder_of(file, roots), False, file.name, item))
+        folders: dict[str, QStandardItem] = {"": self.invisibleRootItem()}
+        for folder, _, _, item in sorted(rows, key=lambda row: (_natural(row[0]), row[1], _natural(row[2]))):
+            self._folder(folders, folder).appendRow(item)
 
     def _folder(self, folders: dict[str, QStandardItem], name: str) -> QStandardItem:
         if name not in folders:
@@ -104,6 +109,21 @@ def agent_at(index: Index) -> AgentDefinition | None:
     """The agent of a row; None for folders and broken files."""
     agent: AgentDefinition | None = index.data(AGENT_ROLE)
     return agent
+
+
+def _folder_of(file: Path, roots: Sequence[Path]) -> str:
+    """The sub-folder that a file stands in, as agents name theirs."""
+    root = next((root for root in roots if file.is_relative_to(root)), file.parent)
+    inner = file.parent.relative_to(root).as_posix()
+    return "" if inner == "." else inner
+
+
+def _natural(name: str) -> tuple[tuple[int, str], ...]:
+    """A key that sorts names as people do: `many_2` before `many_10`."""
+    # Every second part is a number; the longer of two without zeros in front is the larger.
+    parts = re.split(r"([0-9]+)", name.casefold())
+    numbers = (part.lstrip("0") if number % 2 else part for number, part in enumerate(parts))
+    return tuple((len(part) if number % 2 else 0, part) for number, part in enumerate(numbers))
 
 
 def _item(text: str) -> QStandardItem:

@@ -70,7 +70,10 @@ class AgentPreview(QWidget):
         if isinstance(shown, Problem):
             self.title.setText(shown.file.name if shown.file else "")
             self.summary.setText(shown.message)
-            self.text.setPlainText(shown.text())
+            # What the summary does not say yet.
+            where = Problem("", shown.place, "", file=shown.file, line=shown.line, column=shown.column)
+            rest = (shown.suggestion, where.text())
+            self.text.setPlainText("\n\n".join(part for part in rest if part))
             return
         self.title.setText(_breakable(shown.name))
         powers = (

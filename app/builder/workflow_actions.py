@@ -91,6 +91,8 @@ class WorkflowActions(QObject):
             self.move_down,
             self.toggle_enabled,
             self.rename,
+            self._separator(),
+            self.edit_agent,
         )
 
     def _separator(self) -> QAction:

@@ -18,6 +18,7 @@ from app.agent_editing import NOTICE
 from app.agent_editor.draft import Disk
 from app.agent_editor.editor import WHOLE
 from app.agent_editor.file_notices import DISK, SAVING, STATE
+from app.command_palette import commands_of
 from app.new_agent import file_name, template_text
 from app.side import Side
 from core.agent_file import inspect_agent
@@ -298,6 +299,23 @@ def test_a_new_agent_is_made_from_a_template_and_opened(desk: Desk) -> None:
     assert agent.agent is not None
     assert agent.agent.may_complete
     desk.qtbot.waitUntil(lambda: usable(desk, "vera two"))
+
+
+def test_a_new_agent_is_found_where_all_actions_are(desk: Desk) -> None:
+    command = next(each for each in commands_of(desk.window) if each.name == "New agent…")
+    command.action.trigger()
+    assert desk.window.agents.dialog is not None
+    desk.window.agents.dialog.reject()
+
+
+def test_the_agent_of_a_selected_place_is_edited_from_the_menu(desk: Desk) -> None:
+    vera = next(
+        node for _, _, node in desk.window.document.outline.all_agents() if node.entry.agent == "vera"
+    )
+    desk.window.workflow_view.tree.select_nodes([vera.id])
+    command = next(each for each in commands_of(desk.window) if each.name == "Edit agent…")
+    command.action.trigger()
+    assert desk.draft.name == "vera"
 
 
 @pytest.mark.parametrize("template", ["auditor", "author", "tester", "finalizer", "empty"])

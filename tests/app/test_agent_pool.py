@@ -62,17 +62,73 @@ def shown(pool: AgentPool) -> list[str]:
     return list(below(QModelIndex()))
 
 
-def test_agents_stand_under_their_folders_and_broken_files_are_shown_last(pool: AgentPool) -> None:
+def test_agents_stand_under_their_folders_and_broken_files_come_first_there(pool: AgentPool) -> None:
     assert shown(pool) == [
+        "broken.md",
         "alone",
         "audit/",
         "linter",
         "vera",
         "authors/",
         "amala",
-        "cannot be read/",
-        "broken.md",
     ]
+
+
+def test_a_broken_file_stands_before_the_agents_of_its_own_folder(pool: AgentPool, folder: Path) -> None:
+    (folder / "broken.md").rename(folder / "audit" / "zoe.md")
+    pool.set_library(AgentLibrary(folder))
+    assert shown(pool) == ["alone", "audit/", "zoe.md", "linter", "vera", "authors/", "amala"]
+
+
+def test_numbers_in_names_are_sorted_as_people_do(pool: AgentPool, tmp_path: Path) -> None:
+    for name in ("many_10", "many_2", "many_1"):
+        write(tmp_path / "many", name)
+    pool.set_library(AgentLibrary(tmp_path / "many"))
+    assert shown(pool) == ["many_1", "many_2", "many_10"]
+
+
+def test_a_broken_file_is_told_once(pool: AgentPool) -> None:
+    pool.tree.setCurrentIndex(pool.filtered.index(0, 0))
+    said = pool.preview.summary.text()
+    assert said
+    assert said not in pool.preview.text.toPlainText()
+    assert "broken.md" in pool.preview.text.toPlainText()
+
+
+def test_a_workflow_without_agents_of_its_own_is_offered_to_make_one(
+    pool: AgentPool, folder: Path, tmp_path: Path, qtbot: QtBot
+) -> None:
+    assert not pool.own_note.isVisible()
+    own = tmp_path / "own" / "agents"
+    pool.set_library(AgentLibrary([own, folder]))
+    assert "vera" in shown(pool)
+    assert pool.own_note.isVisible()
+    with qtbot.waitSignal(pool.new_agent_requested):
+        qtbot.mouseClick(pool.first_button, Qt.MouseButton.LeftButton)
+    write(own, "mine")
+    pool.set_library(AgentLibrary([own, folder]))
+    assert not pool.own_note.isVisible()
+
+
+def test_the_head_of_the_agents_has_a_button_for_a_new_one(pool: AgentPool, qtbot: QtBot) -> None:
+    assert pool.add_button.accessibleName() == "New agent…"
+    with qtbot.waitSignal(pool.new_agent_requested):
+        qtbot.mouseClick(pool.add_button, Qt.MouseButton.LeftButton)
+
+
+@pytest.mark.parametrize("name", ["amala", "a_very_long_name_of_an_agent_that_needs_the_whole_row"])
+def test_a_long_name_leaves_room_for_the_role(
+    pool: AgentPool, tmp_path: Path, name: str, qtbot: QtBot
+) -> None:
+    """What is painted with a role differs from what is painted without one."""
+    rows = []
+    for role in ("auditor", ""):
+        write(tmp_path / "long", name, role)
+        pool.set_library(AgentLibrary(tmp_path / "long"))
+        pool.tree.clearSelection()
+        row = pool.tree.visualRect(pool.filtered.index(0, 0))
+        rows.append(pool.tree.viewport().grab(row).toImage())
+    assert rows[0] != rows[1]
 
 
 @pytest.mark.parametrize(
@@ -159,8 +215,7 @@ def test_an_agents_text_can_load_nothing_and_its_html_is_only_text(pool: AgentPo
 
 
 def test_the_problem_of_a_broken_file_is_shown_in_its_preview(pool: AgentPool) -> None:
-    last = pool.filtered.index(pool.filtered.rowCount() - 1, 0)
-    pool.tree.setCurrentIndex(pool.filtered.index(0, 0, last))
+    pool.tree.setCurrentIndex(pool.filtered.index(0, 0))
     assert pool.preview.title.text() == "broken.md"
     assert pool.preview.summary.text()
 
@@ -176,11 +231,11 @@ def test_without_agents_it_offers_to_make_the_first(qtbot: QtBot, tmp_path: Path
 
 
 def test_a_fresh_library_keeps_the_selection_and_folded_folders(pool: AgentPool, folder: Path) -> None:
-    audit = pool.filtered.index(1, 0)
+    audit = pool.filtered.index(2, 0)
     pool.tree.setExpanded(audit, False)
     pool.select_agent("amala")
     write(folder, "audit/fresh")
     pool.set_library(AgentLibrary(folder))
     assert pool.selected_agents() == ["amala"]
-    assert not pool.tree.isExpanded(pool.filtered.index(1, 0))
+    assert not pool.tree.isExpanded(pool.filtered.index(2, 0))
     assert "fresh" in shown(pool)
