@@ -40,6 +40,9 @@ from core.run_files import TURNS_NAME
 from core.transcript import summarize_update
 from core.turn_progress import TurnProgress
 
+_MOST_PATHS = 20
+"""Paths of conflicts that are told in one line."""
+
 
 class JsonLines:
     """One event a line, as in the journal; the state itself is in the run folder."""
@@ -117,7 +120,10 @@ def _words(event: Event, progress: RunProgress) -> str:
         case Noted():
             return f"{_title(event.turn, progress)}{'warning: ' if event.warning else ''}{event.message}"
         case Merged() if event.conflicts:
-            paths = ", ".join(sorted({conflict.path for conflict in event.conflicts}))
+            found = sorted({conflict.path for conflict in event.conflicts})
+            paths = ", ".join(found[:_MOST_PATHS])
+            if len(found) > _MOST_PATHS:
+                paths += f" and {len(found) - _MOST_PATHS:,} more"
             return f"Different values were written to {paths}; see the journal for all of them."
         case StopRequested():
             return "Stopping now." if event.kind == "now" else "Stopping after the running agents."

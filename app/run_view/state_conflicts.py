@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QFrame, QHeaderView, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHeaderView, QTreeView, QVBoxLayout, QWidget
 
 from app.buttons import Button, ButtonLook
+from app.focus_line import FocusLine
 from app.labels import Line
-from app.plain_text import plain_tool_tip
-from app.run_view.conflict_words import conflict_text, keeper_words, where_words
+from app.run_view.conflict_model import ConflictModel
+from app.run_view.conflict_words import conflict_text
 from app.run_view.flat_rows import flatten
-from app.run_view.state_words import value_words
 from app.scroll_bar import use_thin_scroll_bars
-from core.conflict_keepers import conflict_keys, path_key, writes_by_path
 from core.progress import RecordedConflict
 from core.visible_text import visible
 
@@ -30,10 +29,7 @@ class ConflictTable(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._told: list[tuple[RecordedConflict, tuple[str, ...]]] = []
-        """The conflicts as the table has them, with whose value counts."""
-        self.paths: list[tuple[str, ...]] = []
-        """Where each is in the state."""
+        self.model = ConflictModel(self)
         self.button = Button("", ButtonLook.FLAT, "triangle-alert", self.parentWidget())
         self.button.setCheckable(True)
         self.button.setToolTip(self.tr("List what agents did not agree about"))
@@ -47,89 +43,57 @@ class ConflictTable(QWidget):
         column.addWidget(self.table)
         self.hide()
 
-    def _make_table(self) -> QTreeWidget:
-        table = QTreeWidget(self)
+    def _make_table(self) -> QTreeView:
+        table = QTreeView(self)
+        table.setModel(self.model)
         use_thin_scroll_bars(table)
+        FocusLine(table)
         table.setFrameShape(QFrame.Shape.NoFrame)
         table.setRootIsDecorated(False)
         table.setUniformRowHeights(True)
         flatten(table)
         table.setAccessibleName(self.tr("Conflicts"))
-        table.setHeaderLabels(
-            [
-                self.tr("Path"),
-                self.tr("First"),
-                self.tr("Second"),
-                self.tr("Kept"),
-                self.tr("Rule"),
-                self.tr("Where"),
-            ]
-        )
         table.header().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         for section, width in enumerate((130, 120, 120, 110, 56)):
             table.header().resizeSection(section, width)
-        table.currentItemChanged.connect(self._choose)
-        table.itemClicked.connect(self._choose)
+        table.selectionModel().currentChanged.connect(self._choose)
+        table.clicked.connect(self._choose)
         return table
 
     @property
     def entries(self) -> list[RecordedConflict]:
         """The conflicts, as they are numbered."""
-        return [entry for entry, _ in self._told]
+        return self.model.entries
 
     def show_conflicts(self, conflicts: Sequence[RecordedConflict]) -> bool:
-        """Show these; those that were shown before stay. Whether anything changed."""
-        before = len(self._told)
-        if len(conflicts) < before or (before and conflicts[before - 1] is not self._told[-1][0]):
-            self._told.clear()
-            self.paths.clear()
-            self.table.clear()
-            before = 0
-            changed = True
-        else:
-            changed = len(conflicts) > before
-        new = conflicts[before:]
-        writes = writes_by_path(new)
-        for entry in new:
-            keepers = writes[path_key(entry)].kept_by(entry.conflict.rule, entry.conflict.outcome)
-            self._told.append((entry, keepers))
-            self.paths.append(conflict_keys(entry.conflict.path))
-            self.table.addTopLevelItem(self._item(entry, keepers))
+        """Show these; those that were shown before stay. Whether anything changed. Cheap however many."""
+        if not self.model.show(conflicts):
+            return False
         count = len(conflicts)
         words = self.tr("{0} conflict") if count == 1 else self.tr("{0} conflicts")
         self.button.setText(words.format(f"{count:,}"))
         self.button.setVisible(count > 0)
         if not count:
             self.button.setChecked(False)
-        return changed
-
-    def _item(self, entry: RecordedConflict, keepers: Sequence[str]) -> QTreeWidgetItem:
-        conflict = entry.conflict
-        kept = self.tr("{0} ({1})").format(value_words(conflict.outcome), keeper_words(keepers))
-        first = self.tr("{0}: {1}").format(conflict.first_writer, value_words(conflict.first_value))
-        second = self.tr("{0}: {1}").format(conflict.second_writer, value_words(conflict.second_value))
-        texts = (conflict.path, first, second, kept, conflict.rule.value, where_words(entry))
-        item = QTreeWidgetItem([visible(text) for text in texts])
-        for column in range(6):
-            item.setToolTip(column, plain_tool_tip(item.text(column)))
-        return item
+        return True
 
     def text(self, number: int) -> str:
         """All of a conflict, for reading."""
-        return visible(conflict_text(*self._told[number]), keeps_lines=True)
+        return visible(conflict_text(self.entries[number], self.model.keepers(number)), keeps_lines=True)
 
     def open(self) -> None:
         """Go to the conflict that was read last, else to the first."""
         self.button.setChecked(True)
-        item = self.table.currentItem() or self.table.topLevelItem(0)
-        if item is not None:
-            self.table.setCurrentItem(item)
+        index = self.table.currentIndex()
+        if not index.isValid():
+            index = self.model.index(0, 0)
+        if index.isValid():
+            self.table.setCurrentIndex(index)
             self.table.setFocus(Qt.FocusReason.OtherFocusReason)
             self._choose()
 
     @Slot()
     def _choose(self) -> None:
-        item = self.table.currentItem()
-        row = self.table.indexOfTopLevelItem(item) if item is not None else -1
-        if 0 <= row < len(self._told):
-            self.chosen.emit(row)
+        index = self.table.currentIndex()
+        if index.isValid():
+            self.chosen.emit(index.row())

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.buttons import Button, ButtonLook
+from app.focus_line import FocusLine
 from app.labels import Line, QuietLabel
 from app.run_view.conflict_words import change_text
 from app.run_view.point_bar import PointBar
@@ -112,6 +113,7 @@ class StateTab(QWidget):
     def _make_value(self) -> QPlainTextEdit:
         value = QPlainTextEdit(self)
         use_thin_scroll_bars(value)
+        FocusLine(value)
         value.setReadOnly(True)
         value.setFrameShape(QFrame.Shape.NoFrame)
         value.setFont(mono_font())
@@ -305,8 +307,9 @@ class StateTab(QWidget):
             (point.phase, point.iteration, point.group)
             for point in self._history.points[: self.points.number + 1]
         }
+        paths = self.conflict_part.model.paths()
         return Disputes.of(
-            (number, self.conflict_part.paths[number])
+            (number, paths[number])
             for number, entry in enumerate(self.conflict_part.entries)
             if (entry.phase, entry.iteration, entry.group) in places
         )

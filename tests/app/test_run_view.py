@@ -578,9 +578,7 @@ def test_conflicts_name_the_path_both_values_both_writers_and_what_was_kept(show
     conflict = Conflict("payload.score", MergeRule.LAST, "vera", 86, "linter", 71, 71)
     shown.feed(Merged(time=START, phase="loop", iteration=1, group=1, conflicts=(conflict,)))
     tab = shown.view.tabs.state_tab
-    item = tab.conflicts.topLevelItem(0)
-    assert item is not None
-    assert [item.text(column) for column in range(6)] == [
+    assert [tab.conflict_part.model.index(0, column).data() for column in range(6)] == [
         "payload.score",
         "vera: 86",
         "linter: 71",
@@ -590,7 +588,7 @@ def test_conflicts_name_the_path_both_values_both_writers_and_what_was_kept(show
     ]
     assert tab.conflict_part.button.text() == "1 conflict"
     shown.feed(Merged(time=START, phase="loop", iteration=2, group=1, conflicts=(conflict,)))
-    assert tab.conflicts.topLevelItemCount() == 2
+    assert tab.conflicts.model().rowCount() == 2
 
 
 def test_a_selected_conflict_is_read_whole_below_the_tree(shown: Shown) -> None:
@@ -607,9 +605,9 @@ def test_a_selected_conflict_is_read_whole_below_the_tree(shown: Shown) -> None:
     )
     tab = shown.view.tabs.state_tab
     shown.view.tabs.show_state()
-    kept = [tab.conflicts.topLevelItem(row).text(3) for row in range(2)]  # type: ignore[union-attr]
+    kept = [tab.conflict_part.model.index(row, 3).data() for row in range(2)]
     assert kept == ["[ 1 item ] (checker)"] * 2, "also where a third one had the last word"
-    tab.conflicts.setCurrentItem(tab.conflicts.topLevelItem(0))
+    tab.conflicts.setCurrentIndex(tab.conflict_part.model.index(0, 0))
     text = tab.value.toPlainText()
     assert 'vera wrote:\n[\n  "one.py",\n  {\n    "line": 1' in text
     assert 'linter wrote:\n[\n  "two.py"' in text
@@ -624,9 +622,8 @@ def test_a_selected_conflict_is_read_whole_below_the_tree(shown: Shown) -> None:
 def test_a_value_that_was_made_of_several_names_no_single_writer(shown: Shown) -> None:
     conflict = Conflict("payload.n", MergeRule.SUM, "vera", 1, "linter", True, 2)
     shown.feed(Merged(time=START, phase="loop", iteration=1, group=1, conflicts=(conflict,)))
-    item = shown.view.tabs.state_tab.conflicts.topLevelItem(0)
-    assert item is not None
-    assert item.text(3) == "2 (made of several)"
+    kept = shown.view.tabs.state_tab.conflict_part.model.index(0, 3)
+    assert kept.data() == "2 (made of several)"
 
 
 def test_the_banner_of_a_used_up_loop_says_that_an_agent_failed(shown: Shown) -> None:

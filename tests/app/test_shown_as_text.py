@@ -212,7 +212,7 @@ def test_every_place_of_the_run_view_shows_text_as_it_stands(view: RunView, tmp_
     assert {"ReadingText", "tool tip of TurnPill", "tool tip of Button"} <= places, places
     assert any("Tab" in place for place in places), places
     assert "tool tip of StateTree" in places, places
-    assert "tool tip of QTreeWidget" in places, places
+    assert "tool tip of QTreeView" in places, places
     assert QGuiApplication.clipboard().text() == "mine"
 
 

@@ -18,12 +18,14 @@ from app.run_view.state_model import KEY, VALUE, WRITER, StateModel
 from app.run_view.state_tab import StateTab
 from app.run_view.state_work import RAW_SHOWN, raw_json
 from app.theme import theme
+from core import visible_text
 from core.events import Event, GroupStarted, Merged, RunStarted, StateChanged, TurnFinished, TurnRef
 from core.json_types import JsonObject
 from core.merge import merge_updates
 from core.plan import Place
+from core.progress import RecordedConflict, RunProgress
 from core.recorded_run import read_run
-from core.state import Contribution, StateUpdate, WorkflowState
+from core.state import Conflict, Contribution, MergeRule, StateUpdate, WorkflowState
 from core.state_changes import find_changes
 from core.state_search import MOST_MATCHES, StateSearch
 from tests.core.run_support import FinishedRun, Workshop
@@ -177,6 +179,65 @@ def test_a_conflict_is_marked_where_it_is_and_both_values_are_one_click_away(
     assert "vera wrote:\n86" in read
     assert "linter wrote:\n71" in read
     assert "Kept (linter):\n71" in read
+
+
+def test_thousands_of_conflicts_are_spelled_out_only_where_one_looks(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spelled: list[int] = []
+
+    def spell(text: str, keeps_lines: bool) -> str:
+        spelled.append(len(text))
+        return str(real(text, keeps_lines))
+
+    real = visible_text._spelled
+    monkeypatch.setattr(visible_text, "_spelled", spell)
+    view = RunView()
+    qtbot.addWidget(view)
+    view.resize(900, 700)
+    view.show()
+    progress = RunProgress()
+    begin = RunStarted(time=1.0, run_id="r", folder=str(tmp_path))
+    progress.apply(begin)
+    view.begin(progress)
+    merged = Merged(
+        time=2.0,
+        phase="loop",
+        iteration=1,
+        conflicts=tuple(
+            Conflict(f"payload.k{n}.v", MergeRule.LAST, "one", f"a\x1b{n}" * 90, "two", f"b\x1b{n}" * 90, 1)
+            for n in range(7_000)
+        ),
+    )
+    events = [begin, StateChanged(time=1.0, state=WorkflowState("loop")), merged]
+    progress.apply(merged)
+    view.take(events, 2.0)
+    assert not spelled, "the overview is shown, and nobody looks at conflicts"
+    view.tabs.show_conflicts()
+    QApplication.processEvents()
+    table = view.tabs.state_tab.conflicts
+    assert view.tabs.state_tab.conflict_part.button.text() == "7,000 conflicts"
+    assert 0 < len(spelled) < 500, "rows that are seen, and the one that is read"
+    QTest.keyClick(table, Qt.Key.Key_End)
+    QApplication.processEvents()
+    assert table.currentIndex().row() == 6_999
+    assert "payload.k6999.v" in view.tabs.state_tab.value.toPlainText()
+    assert len(spelled) < 1_000
+
+
+def test_the_rows_of_conflicts_keep_the_rules_of_models(tab: StateTab) -> None:
+    model = tab.conflict_part.model
+    QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Warning)
+    conflict = Conflict("payload.n", MergeRule.LAST, "one", 1, "two", 2, 2)
+    known = [RecordedConflict(conflict, "loop", number, 0) for number in range(1_200)]
+    model.show(known[:1])
+    model.show(known)
+    assert model.rowCount() == 1_200
+    assert model.index(1_199, 3).data() == "2 (two)"
+    model.show(known[5:9])
+    assert [model.index(row, 5).data() for row in range(model.rowCount())] == [
+        f"Loop · iteration {number}" for number in (5, 6, 7, 8)
+    ]
 
 
 def shown_run(qtbot: QtBot, folder: Path, at: int | None = None) -> RunView:

@@ -1,0 +1,122 @@
+"""Rows of conflicts, made where somebody looks: ten thousand of them cost what is on the screen."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+
+from app.plain_text import plain_tool_tip
+from app.run_view.conflict_words import keeper_words, where_words
+from app.run_view.state_words import SHORT, value_words
+from core.conflict_keepers import conflict_keys, path_key, writes_by_path
+from core.json_types import JsonValue
+from core.progress import RecordedConflict
+from core.visible_text import visible
+
+PATH, FIRST, SECOND, KEPT, RULE, WHERE = range(6)
+"""The columns."""
+_NO_INDEX = QModelIndex()
+
+
+class ConflictModel(QAbstractTableModel):
+    """The conflicts of a run so far, one a row. Texts are made when they are asked for."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.entries: list[RecordedConflict] = []
+        """All of them, as they are numbered."""
+        self._paths: list[tuple[str, ...]] = []
+        """Where each is in the state, as far as it was asked for."""
+        self._same_path: dict[Hashable, list[int]] = {}
+        """The conflicts about one path of one merge, as far as it was asked for."""
+        self._sorted = 0
+        """So many are in there."""
+        self._headers = (
+            self.tr("Path"),
+            self.tr("First"),
+            self.tr("Second"),
+            self.tr("Kept"),
+            self.tr("Rule"),
+            self.tr("Where"),
+        )
+
+    def show(self, conflicts: Sequence[RecordedConflict]) -> bool:
+        """Have these; those that were there before stay. Whether anything changed."""
+        known = len(self.entries)
+        if len(conflicts) < known or (known and conflicts[known - 1] is not self.entries[-1]):
+            self.beginResetModel()
+            self.entries = list(conflicts)
+            self._paths, self._same_path, self._sorted = [], {}, 0
+            self.endResetModel()
+            return True
+        if len(conflicts) == known:
+            return False
+        self.beginInsertRows(_NO_INDEX, known, len(conflicts) - 1)
+        self.entries += conflicts[known:]
+        self.endInsertRows()
+        return True
+
+    def paths(self) -> list[tuple[str, ...]]:
+        """Where each is in the state."""
+        self._paths += (conflict_keys(entry.conflict.path) for entry in self.entries[len(self._paths) :])
+        return self._paths
+
+    def keepers(self, number: int) -> tuple[str, ...]:
+        """Whose value counts after a conflict; none: it was made of several."""
+        while self._sorted < len(self.entries):
+            key = path_key(self.entries[self._sorted])
+            self._same_path.setdefault(key, []).append(self._sorted)
+            self._sorted += 1
+        entry = self.entries[number]
+        key = path_key(entry)
+        writes = writes_by_path([self.entries[each] for each in self._same_path[key]])[key]
+        return writes.kept_by(entry.conflict.rule, entry.conflict.outcome)
+
+    # --- Qt's side -------------------------------------------------------------------------------------
+
+    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = _NO_INDEX) -> int:  # noqa: N802
+        return 0 if parent.isValid() else len(self.entries)
+
+    def columnCount(self, parent: QModelIndex | QPersistentModelIndex = _NO_INDEX) -> int:  # noqa: N802
+        return 0 if parent.isValid() else len(self._headers)
+
+    def headerData(  # noqa: N802
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> object:
+        if orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
+            return self._headers[section]
+        return None
+
+    def data(
+        self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> object:
+        if not index.isValid():
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self._text(index.row(), index.column())
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return plain_tool_tip(self._text(index.row(), index.column()))
+        return None
+
+    def _text(self, row: int, column: int) -> str:
+        entry = self.entries[row]
+        conflict = entry.conflict
+        if column == PATH:
+            return _short(conflict.path)
+        if column == FIRST:
+            return self._written(conflict.first_writer, conflict.first_value)
+        if column == SECOND:
+            return self._written(conflict.second_writer, conflict.second_value)
+        if column == KEPT:
+            keepers = visible(keeper_words(self.keepers(row)))
+            return self.tr("{0} ({1})").format(_short(conflict.outcome), keepers)
+        return conflict.rule.value if column == RULE else where_words(entry)
+
+    def _written(self, writer: str, value: JsonValue) -> str:
+        return self.tr("{0}: {1}").format(_short(writer), _short(value))
+
+
+def _short(value: JsonValue) -> str:
+    """A value on one line, cut before it is looked at character by character."""
+    return visible(value_words(value, SHORT))
