@@ -62,7 +62,8 @@ class NoticeBar(QWidget):
         self.notice = notice
         self._on_dismiss = on_dismiss
         self.setAccessibleName(notice.text)
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        # Not Maximum: of what wraps, a layout takes the height of one line for the most.
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(_LEFT + _ICON + 8, 6, 8, 6)
         layout.setSpacing(8)

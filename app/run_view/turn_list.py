@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QSortFilterProxyModel, Qt, Signal, Slot
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QPalette, QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QFrame, QListView, QVBoxLayout, QWidget
 
 from app.fields import FIELD_HEIGHT, OutlinedField
 from app.scroll_bar import use_thin_scroll_bars
-from app.theme import STATUS_ICONS, font, icon, theme
+from app.theme import STATUS_ICONS, font, icon, is_appearance_event, theme
 from core.events import TurnStatus
 from core.progress_words import duration_words
 from core.turn_progress import TurnProgress
@@ -97,16 +97,25 @@ class TurnList(QFrame):
         self.field.setFocus(Qt.FocusReason.PopupFocusReason)
         self.list.scrollTo(self.list.currentIndex())
 
-    def _fit(self) -> None:
-        """As wide as the words, and as high as whole rows; selected rows look as in other lists."""
-        colors, shades = theme(), self.list.palette()
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        super().changeEvent(event)
+        if is_appearance_event(event) and self.isVisible():
+            self._shade()
+
+    def _shade(self) -> None:
+        """Selected rows look as in other lists: the icons keep their colours."""
+        colors, shades = theme(), QApplication.palette(self.list)
         shades.setColor(QPalette.ColorRole.Highlight, colors.color("accent_soft"))
         shades.setColor(QPalette.ColorRole.HighlightedText, colors.color("text"))
         self.list.setPalette(shades)
+
+    def _fit(self) -> None:
+        """As wide as the words, and as high as whole rows."""
+        self._shade()
         words = QFontMetrics(self.field.font()).horizontalAdvance(self.field.placeholderText())
         width = max(_LEAST_WIDTH, words + 40, self.list.sizeHintForColumn(0) + 32)
         rows = min(_MOST_ROWS, max(1, self.filtered.rowCount()))
-        height = self.field.sizeHint().height() + rows * self.list.sizeHintForRow(0) + 28
+        height = self.field.sizeHint().height() + rows * self.list.sizeHintForRow(0) + 36
         self.resize(width, max(_LEAST_HEIGHT, height))
 
     @Slot(str)
