@@ -18,6 +18,7 @@ from core.problems import UserFileError
 from core.progress_words import cost_words, quantity_words
 from core.recorded_run import RecordedRun, list_runs, run_folders
 from core.resume_check import check_resume
+from core.run_duration import run_duration_words
 from core.workflow_file import load_workflow
 
 
@@ -54,7 +55,8 @@ def print_runs(workflow: Path | None, workdir: Path | None, log_dir: Path | None
 def _lines(run: RecordedRun) -> str:
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(run.started))
     how = "going on" if run.going_on else run.reason or "cut off"
-    facts = [quantity_words(run.done_turns, "turn") + " done", cost_words(run.spent)]
+    done = quantity_words(run.done_turns, "turn") + " done"
+    facts = [run_duration_words(run.duration), done, cost_words(run.spent)]
     head = f"{run.run_id}  {when}  {run.workflow}  {how}  ({', '.join(fact for fact in facts if fact)})"
     obstacle = check_resume(run).obstacle
     goes_on = obstacle or f"Goes on at: {run.next_place}"
@@ -63,12 +65,15 @@ def _lines(run: RecordedRun) -> str:
 
 def _facts(run: RecordedRun) -> dict[str, str | float | int | bool | None]:
     obstacle = check_resume(run).obstacle
+    duration = run.duration
     return {
         "run_id": run.run_id,
         "folder": str(run.folder),
         "workflow": run.workflow,
         "started": run.started,
         "ended": run.ended,
+        "duration_seconds": duration.seconds,
+        "waited_seconds": duration.waited,
         "going_on": run.going_on,
         "termination_reason": run.reason,
         "message": run.message,

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from core.progress_words import duration_words
+
 if TYPE_CHECKING:
     from core.statuses import TurnStatus
 
 
 @dataclass(frozen=True, slots=True)
 class TurnBadge:
-    """The state of the latest turn at a place; `seconds` it has taken so far or in all (None: not begun)."""
+    """The state of the latest turn at a place; `seconds` it has worked so far or in all (None: not begun)."""
 
     status: TurnStatus
     seconds: float | None = None
@@ -23,6 +25,4 @@ class TurnBadge:
         """The time as `m:ss` or `h:mm:ss`; empty where there is none."""
         if self.seconds is None:
             return ""
-        minutes, seconds = divmod(int(self.seconds), 60)
-        hours, minutes = divmod(minutes, 60)
-        return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+        return duration_words(self.seconds)

@@ -24,8 +24,8 @@ PHASE_WORDS: dict[Phase, str] = {
 
 
 def duration_words(seconds: float) -> str:
-    """A stretch of time as `0:42` or `2:14:05`, rounded down."""
-    minutes, rest = divmod(max(0, int(seconds)), 60)
+    """A stretch of time as `0:42` or `2:14:05`, rounded to the second."""
+    minutes, rest = divmod(max(0, int(seconds + 0.5)), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 

@@ -31,6 +31,7 @@ from core.open_runs import is_held
 from core.problems import Problem, UserFileError
 from core.progress import RunProgress
 from core.progress_words import PHASE_WORDS
+from core.run_duration import RunDuration, run_duration
 from core.run_files import TURNS_NAME, UPDATE_NAME, WORKFLOW_NAME
 from core.state import Phase, StateUpdate
 from core.turn_progress import TurnProgress
@@ -98,8 +99,13 @@ class RecordedRun:
 
     @property
     def active_seconds(self) -> float:
-        """How long it has worked, without the time between its lives."""
+        """How long it took, without the time between its lives."""
         return self.progress.seconds(self.ended)
+
+    @property
+    def duration(self) -> RunDuration:
+        """How long it took, and how much of that it waited for the user."""
+        return run_duration(self.progress, self.ended)
 
     @property
     def status(self) -> RunStatus | None:

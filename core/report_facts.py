@@ -65,6 +65,7 @@ def report_of(run: RecordedRun) -> RunReport:
     )
     groups = tuple(_group(run, group) for group in progress.groups.values())
     savings = savings_of(progress, run.ended)
+    duration = run.duration
     versions = [event.version for event in run.events if isinstance(event, RunStarted)]
     return RunReport(
         format=FORMAT,
@@ -86,7 +87,9 @@ def report_of(run: RecordedRun) -> RunReport:
         max_loops=progress.max_loops,
         iterations=progress.iteration,
         usage=_usage(run.spent),
-        times=TimesReport(savings.wall, savings.work, savings.critical_path, savings.overlap),
+        times=TimesReport(
+            duration.seconds, duration.waited, savings.work, savings.critical_path, savings.overlap
+        ),
         groups=groups,
         turns=turns,
         conflicts=tuple(
@@ -186,7 +189,7 @@ def _turn(
         session=turn.session,
         started=turn.started,
         finished=turn.finished,
-        seconds=turn.seconds(run.ended),
+        seconds=turn.all_seconds(run.ended),
         prompt_bytes=prompt_bytes,
         usage=_usage(turn.all_spent),
         attempts=tuple(attempts),

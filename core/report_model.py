@@ -199,9 +199,11 @@ class TimesReport:
     """What working at the same time saved."""
 
     wall_seconds: float
-    """How long the run took, without the time between its lives and in which all waited for the user."""
+    """How long the run took: its lives from start to end, without the time between them."""
+    waited_seconds: float
+    """How much of that nobody worked because all waited for the user, or the run was paused."""
     work_seconds: float
-    """The sum of what all turns worked: how long it takes one after another."""
+    """The sum of what all turns worked: how long it takes one after another, without any waiting."""
     critical_seconds: float
     """The longest chain of turns that had to wait for one another."""
     overlap_seconds: float

@@ -62,7 +62,7 @@ def page_of(report: RunReport, clock: RunClock) -> Page:
     state = report.state.state if report.state is not None else None
     savings = Savings(
         report.times.work_seconds,
-        report.times.wall_seconds,
+        report.times.wall_seconds - report.times.waited_seconds,
         report.times.critical_seconds,
         report.times.overlap_seconds,
     )
@@ -111,7 +111,12 @@ def page_of(report: RunReport, clock: RunClock) -> Page:
 
 
 def _tiles(report: RunReport, savings: Savings) -> Iterable[Fact]:
-    yield Fact("Duration", time_words(report.times.wall_seconds))
+    waited = report.times.waited_seconds
+    yield Fact(
+        "Duration",
+        time_words(report.times.wall_seconds),
+        f"of it {time_words(waited)} waiting for you" if waited >= 1 else "",
+    )
     if savings.worth_saying:
         yield Fact(
             "Side by side",

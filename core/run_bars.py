@@ -82,9 +82,9 @@ class Bar:
                 yield attempt.finished, max(attempt.finished, min(end, attempt.finished + attempt.retry_in))
 
     def seconds(self, now: float) -> float:
-        """How long it took by itself: its attempts and the rests between them. Not counted is what it waited
-        for a slot or for the user."""
-        return sum(ended - began for began, ended in (*self.worked(now), *self.rested(now)))
+        """How long it worked: its attempts. Not counted is what it waited for a slot, for the user, or for
+        the time of its next attempt."""
+        return sum(ended - began for began, ended in self.worked(now))
 
 
 @dataclass(slots=True)

@@ -43,6 +43,11 @@ class RunClock:
         """How long the run took, or has taken so far."""
         return self.seconds(self.ended)
 
+    @property
+    def waited(self) -> float:
+        """How many seconds are left out because nobody worked and all waited for the user."""
+        return sum(cut.ended - cut.began for cut in self.breaks if cut.kind is BreakKind.WAITED)
+
     def seconds(self, time: float) -> float:
         """How far into the run a time is; 0 before it began."""
         after = bisect_right(self._froms, time)

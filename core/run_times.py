@@ -43,7 +43,7 @@ class Savings:
     """What it brought that agents worked at the same time. All times in seconds."""
 
     work: float = 0.0
-    """The sum of all turns' own times: how long they take one after another."""
+    """The sum of all turns' own times (`Bar.seconds`): how long they take one after another."""
     wall: float = 0.0
     """How long the run took, without the time between its lives and in which all waited for the user."""
     critical_path: float = 0.0
@@ -236,9 +236,8 @@ class RunChart:
 
     def _measure(self, key: GroupKey, turns: Sequence[str], now: float) -> _GroupTimes:
         bars = [bar for turn in turns for bar in self._bars[turn]]
-        own = union(
-            sorted(span for bar in bars for span in (*bar.worked(now), *bar.rested(now))),
-        )
+        worked = union(sorted(span for bar in bars for span in bar.worked(now)))
+        own = union(sorted([*worked, *(span for bar in bars for span in bar.rested(now))]))
         per_turn = [sum(bar.seconds(now) for bar in self._bars[turn]) for turn in turns]
         work = sum(per_turn)
         group = self.progress.groups.get(key)
@@ -247,7 +246,7 @@ class RunChart:
         return _GroupTimes(
             work=work,
             longest=max(per_turn, default=0.0) if parallel else work,
-            overlap=max(0.0, work - sum(ended - began for began, ended in own)),
+            overlap=max(0.0, work - sum(ended - began for began, ended in worked)),
             began=min((bar.called for bar in bars), default=0.0),
             ended=max((bar.until(now) for bar in bars), default=0.0),
             settled=all(bar.ended is not None for bar in bars)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -133,10 +134,23 @@ class TurnProgress:
         return self.spent_before.plus(self.spent)
 
     def seconds(self, now: float) -> float | None:
-        """How long it has taken so far or took; None: it never began."""
+        """How long it has worked so far or worked since it began the last time: its attempts, without what it
+        waited for the user, for the run, or for the time of its next attempt. None: it never began."""
         if self.started is None:
             return None
-        return max(0.0, (now if self.finished is None else self.finished) - self.started)
+        if not self.attempts_made:  # the first is about to begin, or the journal lost them
+            return max(0.0, (now if self.finished is None else self.finished) - self.started)
+        return _sum_of(self.attempts_made, now)
+
+    def all_seconds(self, now: float) -> float | None:
+        """How long it has worked in all, earlier starts included; None: it never began."""
+        if self.started is None and not self.earlier:
+            return None
+        before = sum(
+            _sum_of(start.attempts, now) if start.attempts else max(0.0, start.finished - start.started)
+            for start in self.earlier
+        )
+        return before + (self.seconds(now) or 0.0)
 
     def quiet_seconds(self, now: float) -> float:
         """For how long nothing came from it; 0 while it is not expected to say anything."""
@@ -246,3 +260,10 @@ class TurnProgress:
         self.waits_for_run = (
             paused and self.between_attempts and not self.question and self.status is TurnStatus.RUNNING
         )
+
+
+def _sum_of(attempts: Iterable[Attempt], now: float) -> float:
+    return sum(
+        max(0.0, (now if attempt.finished is None else attempt.finished) - attempt.started)
+        for attempt in attempts
+    )

@@ -14,7 +14,8 @@ from app.reading_text import ReadingText, harmless
 from app.theme import font, paint_icon, theme
 from core.events import RunStatus
 from core.progress import RunProgress
-from core.progress_words import cost_words, duration_words
+from core.progress_words import cost_words
+from core.run_duration import run_duration, run_duration_words
 from core.turn_progress import TurnProgress
 
 _ICON = 18
@@ -143,10 +144,11 @@ class RunBanner(QWidget):
         self.update()
 
     def _facts(self, progress: RunProgress) -> list[str]:
-        facts = [duration_words(progress.seconds(progress.finished or progress.last_event or 0.0))]
+        duration = run_duration(progress, progress.finished or progress.last_event or 0.0)
+        facts = [run_duration_words(duration, self.tr)]
         if progress.iteration:
             words = self.tr("{0} iteration") if progress.iteration == 1 else self.tr("{0} iterations")
-            facts.append(words.format(progress.iteration))
+            facts.append(words.format(f"{progress.iteration:,}"))
         failed = len(progress.failed_turns)
         if failed and progress.status is not RunStatus.FAILED:
             # The run came to its end all the same; that this went wrong would be read nowhere else.

@@ -47,8 +47,8 @@ from app.tab_bar import FlatTabBar
 from app.theme import TextSize, font, mono_font, theme
 from core.compare_runs import Difference, DifferenceKind, Differences
 from core.json_types import JsonValue
-from core.progress_words import duration_words
 from core.report_model import RunReport
+from core.run_duration import RunDuration, run_duration_words
 
 _MARGIN = 12
 _INDENT = 16
@@ -204,7 +204,7 @@ class RunCard(QWidget):
         parts = (
             moment_words(report.started),
             outcome_words(outcome),
-            duration_words(report.times.wall_seconds),
+            run_duration_words(RunDuration(report.times.wall_seconds, report.times.waited_seconds), self.tr),
             money_words(report.usage),
         )
         self.facts.setText(" · ".join(part for part in parts if part))

@@ -80,6 +80,7 @@ def result_rows(both: RunComparison) -> list[CompareRow]:
         _words(tr("How it ended"), first.message, second.message),
         CompareRow(tr("Started"), moment_words(first.started), moment_words(second.started)),
         _time(tr("Time it took"), first.times.wall_seconds, second.times.wall_seconds),
+        *_waited(first.times.waited_seconds, second.times.waited_seconds),
         _time(tr("Work of all agents"), first.times.work_seconds, second.times.work_seconds),
         _number(tr("Iterations"), first.iterations, second.iterations),
         _number(tr("Turns"), len(first.turns), len(second.turns)),
@@ -95,11 +96,16 @@ def result_rows(both: RunComparison) -> list[CompareRow]:
     return rows
 
 
+def _waited(first: float, second: float) -> list[CompareRow]:
+    """What of the time one of them waited for its user; nothing where neither did."""
+    return [_time(tr("Of it waiting for you"), first, second)] if max(first, second) >= 1 else []
+
+
 def _agent(name: str, first: AgentCost | None, second: AgentCost | None) -> list[CompareRow]:
     one, other = first or _nobody(name), second or _nobody(name)
     parts: tuple[CompareRow, ...] = (
         _number(tr("Turns"), one.turns, other.turns),
-        _time(tr("Time"), one.seconds, other.seconds),
+        _time(tr("Work"), one.seconds, other.seconds),
         _cost(tr("Cost"), one.usage, other.usage),
         _number(tr("Tokens"), one.usage.total_tokens, other.usage.total_tokens),
     )

@@ -93,7 +93,9 @@ class RunEntry:
     limits: RunLimits = RunLimits()
     problem: str = ""
     seconds: float = 0.0
-    """How long it worked, without the time between its lives."""
+    """How long it took, without the time between its lives."""
+    waited: float = 0.0
+    """How much of that it waited for the user."""
     agents: tuple[str, ...] = ()
     """Names of the agents that had a turn, in the order of their first."""
 
@@ -129,6 +131,7 @@ def entry_of(run: RecordedRun) -> RunEntry:
 
     progress = run.progress
     check = check_resume(run)
+    duration = run.duration
     limits = RunLimits(max_loops=progress.max_loops)
     if check.workflow is not None:
         limits = RunLimits.of(check.workflow, progress.max_loops)
@@ -148,7 +151,8 @@ def entry_of(run: RecordedRun) -> RunEntry:
         group_spent=_group_spent(progress),
         iteration=progress.iteration,
         limits=limits,
-        seconds=run.active_seconds,
+        seconds=duration.seconds,
+        waited=duration.waited,
         agents=tuple(dict.fromkeys(turn.agent for turn in progress.turns.values())),
     )
 

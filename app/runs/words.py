@@ -9,6 +9,7 @@ from PySide6.QtCore import QCoreApplication, QDateTime, QLocale
 
 from app.runs.entry import Outcome, RunEntry
 from core.progress_words import cost_words, duration_words
+from core.run_duration import RunDuration, run_duration_words
 from core.state import MergeRule
 from core.statuses import RunStatus
 from core.usage import Spent
@@ -146,7 +147,7 @@ def turns_words(count: int) -> str:
     """How many turns are done."""
     if count == 0:
         return tr("no turn done")
-    return tr("1 turn done") if count == 1 else tr("{0} turns done").format(count)
+    return tr("1 turn done") if count == 1 else tr("{0} turns done").format(f"{count:,}")
 
 
 def spent_words(entry: RunEntry) -> str:
@@ -154,7 +155,8 @@ def spent_words(entry: RunEntry) -> str:
     cost = cost_words(entry.spent)
     tokens = entry.spent.usage.total_tokens
     if entry.spent.usage.cost_usd is None and tokens:
-        return tr("{0} tokens, {1}").format(f"{tokens:,}", cost) if cost else tr("{0} tokens").format(tokens)
+        words = tr("{0} tokens").format(f"{tokens:,}")
+        return tr("{0} tokens, {1}").format(f"{tokens:,}", cost) if cost else words
     return cost
 
 
@@ -162,7 +164,7 @@ def came_to_words(entry: RunEntry) -> str:
     """What came of a run: how it ended, what is done, what was spent."""
     if entry.problem:
         return ""
-    took = duration_words(entry.seconds) if entry.seconds else ""
+    took = run_duration_words(RunDuration(entry.seconds, entry.waited), tr) if entry.seconds else ""
     parts = (ending_words(entry), took, turns_words(entry.done_turns), spent_words(entry))
     return " · ".join(part for part in parts if part)
 

@@ -110,7 +110,7 @@ def test_a_running_run_is_counted_up_to_now() -> None:
     assert story.savings(60).critical_path == pytest.approx(60)
 
 
-def test_the_rest_between_two_attempts_belongs_to_a_turn_but_is_no_work_of_an_agent() -> None:
+def test_the_rest_between_two_attempts_takes_time_of_the_run_but_is_no_work_of_an_agent() -> None:
     story = Story()
     (vera,) = story.group(0, "vera")
     story.begin(vera, 0)
@@ -118,7 +118,8 @@ def test_the_rest_between_two_attempts_belongs_to_a_turn_but_is_no_work_of_an_ag
     story.attempt(vera, 7, 2, AttemptKind.RETRY)
     story.end(vera, 10)
     story.finish(10)
-    assert story.savings(10).work == pytest.approx(10)
+    assert story.savings(10).work == pytest.approx(6)
+    assert story.savings(10).wall == pytest.approx(10)
     (bar,) = drawn(story.progress)["vera"]
     assert [(a.kind, a.started - START, a.problem, a.retry_in) for a in bar.attempts] == [
         (AttemptKind.FIRST, 0, "overloaded", 4),

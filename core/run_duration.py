@@ -1,0 +1,44 @@
+"""How long a run took, and how much of that it waited for its user: the same in every view and report.
+
+The duration is the time from the start to the end of each of the run's lives, without the time between them.
+Waiting for the user is the part of it in which nobody worked and nobody waited for the time of a next
+attempt: all that was open had asked the user, or the run was paused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from core.progress_words import duration_words
+
+if TYPE_CHECKING:
+    from core.progress import RunProgress
+
+_WORTH_SAYING = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class RunDuration:
+    """Both in seconds; `waited` is part of `seconds`."""
+
+    seconds: float = 0.0
+    waited: float = 0.0
+
+
+def run_duration(progress: RunProgress, now: float) -> RunDuration:
+    """The duration of a run, up to `now` (seconds since the epoch) while it goes on."""
+    # Times of a run that nobody has looked at yet are nothing that the first paint of a window needs.
+    from core.run_times import RunChart
+
+    seconds = progress.seconds(now)
+    return RunDuration(seconds, min(seconds, RunChart(progress).clock(now).waited))
+
+
+def run_duration_words(duration: RunDuration, tr: Callable[[str], str] = str) -> str:
+    """`0:49`, or `0:49, of it 0:46 waiting for you`. `tr` translates."""
+    took = duration_words(duration.seconds)
+    if duration.waited < _WORTH_SAYING:
+        return took
+    return tr("{0}, of it {1} waiting for you").format(took, duration_words(duration.waited))
