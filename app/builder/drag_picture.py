@@ -8,8 +8,9 @@ from PySide6.QtWidgets import QWidget
 
 from app.theme import RADIUS, TextSize, font, theme
 
-BELOW_THE_POINTER = QPoint(-10, -26)
-"""Where the picture hangs: so that it hides neither the target nor the words there."""
+ASIDE, ABOVE = 12, 20
+"""How far right of the pointer, and how far above it the picture ends, in pixels: words about the landing
+stand at the pointer's height or in the gap that opens below it."""
 _WIDEST = 200
 
 
@@ -44,6 +45,11 @@ def drag_picture(view: QWidget, name: str, count: int) -> QPixmap:
     return picture
 
 
+def hot_spot(picture: QPixmap) -> QPoint:
+    """The point of the picture that is at the pointer: above and beside it."""
+    return QPoint(-ASIDE, round(picture.deviceIndependentSize().height()) + ABOVE)
+
+
 class _UntilClosed(QObject):
     """Cancels the drag that goes on when a window closes: the view it began in must outlive it."""
 
@@ -55,7 +61,7 @@ class _UntilClosed(QObject):
 
 def run_drag(drag: QDrag, view: QWidget, action: Qt.DropAction) -> None:
     """Drag until the drop, or until it is given up."""
-    drag.setHotSpot(BELOW_THE_POINTER)
+    drag.setHotSpot(hot_spot(drag.pixmap()))
     window, guard = view.window(), _UntilClosed()
     window.installEventFilter(guard)
     drag.exec(action, action)

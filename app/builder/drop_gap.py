@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from PySide6.QtCore import QModelIndex, QObject, QRect, QTimer, QVariantAnimation, Signal, Slot
 from PySide6.QtWidgets import QStyle, QTreeView
 
@@ -99,10 +101,10 @@ class DropGap(QObject):
         if not self._scroll.isActive():
             self._scroll.start()
 
-    def land(self, target: Target | None) -> None:
-        """A drop would land there; None: it would do nothing."""
-        anatomy = self._anatomy
-        landing = None if target is None else Landing(target, words.landing(target, self._model.outline))
+    def land(self, target: Target | None, dragged: Collection[int] = ()) -> None:
+        """A drop would land there; None: it would do nothing. `dragged`: the nodes that it would move."""
+        anatomy, outline = self._anatomy, self._model.outline
+        landing = None if target is None else Landing(target, words.landing(target, outline, dragged))
         if landing == anatomy.landing:
             return
         anatomy.landing = landing

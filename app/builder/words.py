@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -162,10 +162,13 @@ def group_header(group: GroupNode, settings: Workflow) -> GroupHeader:
     if group.is_parallel:
         cap = min(own.max_parallel or settings.parallel_cap, settings.parallel_cap)
         many = tr("1 agent") if len(group.agents) == 1 else tr("{0} agents").format(len(group.agents))
-        count = tr("{0}, up to {1} at once").format(many, cap)
-        short_count = tr("{0}, {1} at once").format(many, cap)
-        on_error = own.on_parallel_error or settings.on_parallel_error
-        policy = tr("abort on error") if on_error == "abort" else tr("continue on error")
+        count = short_count = many
+        if len(group.agents) > 1:
+            # Of one agent alone none waits for another, and none is stopped by another's failure.
+            count = tr("{0}, up to {1} at once").format(many, cap)
+            short_count = tr("{0}, {1} at once").format(many, cap)
+            on_error = own.on_parallel_error or settings.on_parallel_error
+            policy = tr("abort on error") if on_error == "abort" else tr("continue on error")
     limit = tr("at most {0}").format(duration(own.timeout)) if own.timeout else ""
     off = "" if own.enabled else disabled()
     forms = (
@@ -219,9 +222,7 @@ def overrides(entry: AgentEntry) -> str:
 def agent_tool_tip(entry: AgentEntry, definition: AgentDefinition | None, unknown: bool) -> str:
     """All there is to say about an agent's place."""
     if unknown:
-        return tr("There is no agent called “{0}” in the agents folder. Make one, or remove it here.").format(
-            entry.agent
-        )
+        return tr("There is no agent called “{0}” in the agents folder.").format(entry.agent)
     lines = [entry.agent]
     if definition is not None:
         lines = [" · ".join(part for part in (entry.agent, definition.role) if part)]
@@ -234,14 +235,20 @@ def agent_tool_tip(entry: AgentEntry, definition: AgentDefinition | None, unknow
     return "\n".join(lines)
 
 
-def landing(target: Target, outline: Outline) -> str:
-    """What a drop at this target would do, said before the drop."""
+def landing(target: Target, outline: Outline, dragged: Collection[int] = ()) -> str:
+    """What a drop at this target would do, said before the drop.
+
+    `dragged`: ids of the agents and groups that would be moved: they leave their places, which are told
+    without them.
+    """
     if isinstance(target, OnAgent):
         found = outline.find_agent(target.node_id)
         return tr("in parallel with {0}").format(found[2].entry.agent) if found else ""
     if isinstance(target, NewStep):
-        if target.index > 0:
-            group = outline.groups(target.phase)[target.index - 1]
+        before = (
+            _staying(group, dragged) for group in reversed(outline.groups(target.phase)[: target.index])
+        )
+        if (group := next((each for each in before if each is not None), None)) is not None:
             return tr("new step after {0}").format(group_in_short(group))
         return {
             "preparation": tr("first step of the preparation"),
@@ -252,11 +259,23 @@ def landing(target: Target, outline: Outline) -> str:
     if at is None:
         return ""
     agents = at[2].agents
+    staying = [node.entry.agent for node in agents if node.id not in dragged]
+    if not staying:
+        return tr("first of this group")
     if at[2].is_parallel:
-        return tr("in parallel with {0}").format(names_in_short([node.entry.agent for node in agents]))
-    if target.index > 0:
-        return tr("after {0}").format(agents[target.index - 1].entry.agent)
-    return tr("before {0}").format(agents[0].entry.agent) if agents else tr("first of this group")
+        return tr("in parallel with {0}").format(names_in_short(staying))
+    earlier = sum(node.id not in dragged for node in agents[: target.index])
+    if earlier > 0:
+        return tr("after {0}").format(staying[earlier - 1])
+    return tr("before {0}").format(staying[0])
+
+
+def _staying(group: GroupNode, dragged: Collection[int]) -> GroupNode | None:
+    """What is left of a group without the dragged; None: nothing is."""
+    if group.id in dragged:
+        return None
+    agents = tuple(node for node in group.agents if node.id not in dragged)
+    return replace(group, agents=agents) if agents or not group.agents else None
 
 
 def group_in_short(group: GroupNode) -> str:

@@ -40,6 +40,7 @@ from app.builder.selection_band import SelectionBand
 from app.builder.workflow_delegate import WorkflowDelegate
 from app.builder.workflow_rows import RowAnatomy
 from app.builder.workflow_selection import KeptSelection
+from app.focus_line import FocusLine
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import is_appearance_event
 
@@ -75,6 +76,7 @@ class WorkflowTree(QTreeView):
         self.setUniformRowHeights(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
         use_thin_scroll_bars(self, QPalette.ColorRole.Window)
+        FocusLine(self)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
@@ -386,7 +388,8 @@ class WorkflowTree(QTreeView):
     def _reconsider(self) -> bool:
         """Show where the drag would land now; False: nowhere."""
         place = self._drop_place(self._pointer)
-        self.gap.land(self._model.target(*place) if place is not None else None)
+        dragged = mime.nodes_in(self._carried, self._model.token)
+        self.gap.land(self._model.target(*place) if place is not None else None, dragged)
         return place is not None
 
     def _drop_place(self, point: QPoint) -> tuple[int, QModelIndex] | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QAbstractItemModel, QMimeData, QModelIndex, QPoint, Qt
+from PySide6.QtCore import QAbstractItemModel, QMimeData, QModelIndex, QPoint, QRect, Qt
 from PySide6.QtGui import QAccessible, QContextMenuEvent
 from PySide6.QtWidgets import (
     QApplication,
@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from app.builder import mime, words
+from app.builder.drag_picture import drag_picture, hot_spot
 from app.document import InGroup, NewStep, OnAgent, WorkflowDocument
 from app.theme import Appearance, Scheme, theme
 from app.turn_badge import TurnBadge
@@ -78,6 +79,45 @@ def test_a_drop_between_groups_or_on_the_zone_is_a_new_step(builder: Builder) ->
         "par(vera linter security_auditor)",
         "seq(consolidator)",
     ]
+
+
+def test_words_of_a_drag_do_not_name_what_is_dragged(builder: Builder) -> None:
+    vera = builder.dragged(builder.agent("vera"))
+    below_linter = builder.at(builder.agent("linter"), 0.97)
+    assert builder.hover(below_linter, vera) == "in parallel with linter and security_auditor"
+    builder.leave()
+    assert builder.hover(builder.zone(), vera) == "new step after linter and security_auditor"
+    builder.leave()
+    two = builder.dragged(builder.agent("vera"), builder.agent("linter"))
+    assert builder.hover(builder.zone(), two) == "new step after security_auditor"
+    assert builder.drop(builder.zone(), two)
+    assert builder.shape() == ["seq(amala)", "par(security_auditor)", "seq(vera linter)"]
+
+
+def test_words_of_a_drag_pass_over_steps_that_it_empties(builder: Builder) -> None:
+    both = builder.dragged(*(builder.agent(name) for name in ("amala", "vera", "linter", "security_auditor")))
+    assert builder.hover(builder.zone(), both) == "first step of the loop"
+
+
+def test_words_of_a_drag_in_a_sequence_name_who_stays(builder: Builder) -> None:
+    builder.document.insert_agents(["linter", "consolidator"], InGroup(builder.group("proteus"), 1))
+    QApplication.processEvents()
+    assert builder.shape("preparation") == ["seq(proteus linter consolidator)"]
+    first, second, _ = builder.document.outline.preparation[0].agents
+    assert builder.hover(builder.at(second.id, 0.97), builder.dragged(first.id)) == "after linter"
+    builder.leave()
+    assert builder.hover(builder.at(first.id, 0.03), builder.dragged(second.id)) == "before proteus"
+
+
+def test_what_hangs_at_the_pointer_hides_no_words_about_the_landing(builder: Builder) -> None:
+    data = builder.dragged(builder.agent("amala"))
+    picture = drag_picture(builder.view, "amala", 1).deviceIndependentSize().toSize()
+    point = builder.at(builder.agent("linter"), 0.05)
+    builder.hover(point, data)
+    builder.settle()
+    box = QRect(point - hot_spot(drag_picture(builder.view, "amala", 1)), picture)
+    assert not box.intersects(builder.open_gap())
+    assert not box.contains(point)
 
 
 def test_agents_move_between_phases_and_keep_their_ids(builder: Builder) -> None:
