@@ -46,6 +46,8 @@ class Turn:
     """How often it was tried in an earlier life of the run."""
 
     def __post_init__(self) -> None:
+        self._corrections = 0
+        """In all tries: after another try there are more than one try may have."""
         self._report = TurnReport(self.ref.turn, self.services.publish)
         self._processes = TurnProcesses(
             self.ref,
@@ -116,7 +118,7 @@ class Turn:
             attempt = self._processes.run(prompt, kind, reason)
             if isinstance(attempt, Failure):
                 return self._failed(attempt)
-            outcome = self._judge(attempt, corrections)
+            outcome = self._judge(attempt)
             if not isinstance(outcome, NoState):
                 return outcome
             if corrections >= MAX_CORRECTIONS or not self._processes.can_continue:
@@ -126,13 +128,14 @@ class Turn:
             if self.control.refusal is not None:
                 return Stopped(self.control.refusal)
             corrections += 1
+            self._corrections += 1
             kind, reason = AttemptKind.CORRECTION, outcome.problem.message
             prompt = self.order.turn_folder / correction_name(self.number)
             _write_file(prompt, [correction_prompt(outcome.problem, corrections, MAX_CORRECTIONS)])
 
     # --- what it came to -------------------------------------------------------------------------------
 
-    def _judge(self, attempt: Attempt, corrections: int) -> Outcome:
+    def _judge(self, attempt: Attempt) -> Outcome:
         ended_by_us = attempt.exit is None or attempt.exit.killed_by_us
         cause = self.control.cause if attempt.exit is not None else self.control.refusal
         if cause is not None and ended_by_us:
@@ -163,7 +166,8 @@ class Turn:
         if isinstance(parsed, UpdateProblem):
             if cause is not None:
                 return Stopped(cause)
-            return NoState(cut_off(parsed) if attempt.verdict.truncated else parsed, corrections)
+            problem = cut_off(parsed) if attempt.verdict.truncated else parsed
+            return NoState(problem, self._corrections)
         if attempt.verdict.truncated:
             # What was cut off may have been the update that should have counted.
             parsed = replace(parsed, is_earlier=True)

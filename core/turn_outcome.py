@@ -42,6 +42,7 @@ class NoState:
 
     problem: UpdateProblem
     corrections: int
+    """In all tries of the turn so far."""
 
 
 @dataclass(frozen=True, slots=True)

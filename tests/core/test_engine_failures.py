@@ -107,6 +107,20 @@ def test_a_user_who_answers_try_again_gets_another_try(shop: Workshop) -> None:
     assert kinds_of_attempts(run)[3] is AttemptKind.RETRY
 
 
+def test_a_question_tells_the_corrections_of_all_tries(shop: Workshop) -> None:
+    shop.agent("never", bad_update="missing")
+    asked: list[str] = []
+
+    def watch(engine: Engine, event: Event) -> None:
+        if isinstance(event, QuestionAsked):
+            asked.append(event.message.partition("; ")[2])
+            engine.answer(event.turn, Answer.RETRY if len(asked) == 1 else Answer.ABORT)
+
+    run = shop.run({"preparation_agents": ["never"], "on_missing_state": "ask"}, watch)
+    assert asked == ["2 corrections were tried.", "4 corrections were tried."]
+    assert run.finished.message.endswith("; 4 corrections were tried.")
+
+
 def test_a_question_does_not_hold_up_the_other_agents_of_the_group(shop: Workshop) -> None:
     """Neither the slot nor a thread: with one slot, the other agent runs while the first one asks."""
     shop.agent("asks", bad_update="missing")
