@@ -15,6 +15,7 @@ from PySide6.QtCore import QObject, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices, QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
+from app.live_entry import LiveEntry
 from app.notice_bar import Notice, NoticeArea, Tone
 from app.side import Side
 from core.problems import UserFileError
@@ -221,6 +222,7 @@ class History(QObject):
         self._resumable_first = False
         right.provide(Side.RUNS, self._build, lambda: self.side.open_find())
         right.side_changed.connect(self._side_changed)
+        self.live_entry = LiveEntry(run, self)
         run.running_changed.connect(self._running_changed)
 
     # --- the side --------------------------------------------------------------------------------------
@@ -248,7 +250,7 @@ class History(QObject):
         from app.runs.jobs import Jobs
         from app.runs.runs_page import RunsPage
 
-        page = RunsPage()
+        page = RunsPage(clock=lambda: self._run.clock())
         side = self._side = HistorySide(page, self._right)
         side.left.connect(self._left)
         page.closed.connect(self._leave)
@@ -286,6 +288,7 @@ class History(QObject):
     @Slot(object)
     def _side_changed(self, side: Side) -> None:
         if side is Side.RUNS:
+            self.live_entry.follow()
             # Another workflow may be open by now, and runs may have ended; what is known is not read twice.
             log_dir = LogDir(self._document.snapshot(), self._document.default_workdir, self._wanted)
             self.page.read(log_dir, self._wanted, resumable_first=self._resumable_first)

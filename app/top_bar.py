@@ -86,6 +86,7 @@ class TopBar(QWidget):
     def show_file(self, title: str, *, modified: bool) -> None:
         """The file's name, with a dot where there are unsaved changes."""
         self.file_name.set_text(f"{title} •" if modified else title)
+        self._fit()
 
     def show_running(self, running: bool) -> None:
         """The important button is the only filled one: Stop while a run goes on, else Run."""

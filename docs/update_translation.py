@@ -1,8 +1,8 @@
 """Collect every text of the window for a translation: `python docs/update_translation.py de`.
 
-Writes `resources/translations/openloop_<locale>.ts` with all texts in one context, and keeps what is translated
-there already. Translate it with `pyside6-linguist`, then call this with `--release`: it writes the `.qm` beside it,
-which the application loads where the system speaks this language.
+Writes `resources/translations/openloop_<locale>.ts` with all texts in one context, and keeps what is
+translated there already. Translate it with `pyside6-linguist`, then call this with `--release`: it writes the
+`.qm` beside it, which the application loads where the system speaks this language.
 """
 
 from __future__ import annotations

@@ -141,7 +141,7 @@ class _Clock:
                 new_end = now + seconds_of(self.titles[event.turn])
                 self.spans[event.turn] = (event.time, now, max(old_end, event.time + 0.001), new_end)
             if turn is not None and turn in self.spans:
-                time = self.in_turn(turn, event.time)
+                time = self.of_event(turn, event)
                 done = max(done, time)
             else:
                 if isinstance(event, Merged | RunFinished):
@@ -153,6 +153,12 @@ class _Clock:
         self.titles[ref.turn] = f"{ref.label} {ref.turn.split('/')[1]}"
         self.labels[ref.turn] = ref.label
         self.folders[ref.folder] = ref.turn
+
+    def of_event(self, turn: str, event: Event) -> float:
+        """The new time of what happens in a turn: its first process is there at once."""
+        if isinstance(event, AttemptStarted) and event.number == 1:
+            return self.spans[turn][1]
+        return self.in_turn(turn, event.time)
 
     def in_turn(self, turn: str, time: float) -> float:
         """The new time of a moment of a turn."""

@@ -16,7 +16,7 @@ from tests.scenes.building import open_audit
 from tests.scenes.catalogue import scene
 from tests.scenes.stage import Stage
 
-IN_THIRD_ITERATION = 277.0
+IN_THIRD_ITERATION = 261.0
 """Seconds after which the audit has three agents at work in its third iteration."""
 
 
