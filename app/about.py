@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtWidgets import QMessageBox, QWidget
 
+from app.buttons import Button, ButtonLook
 from core.version import own_version
 
 
@@ -17,6 +18,7 @@ def show_about(window: QWidget) -> None:
     box.setInformativeText(
         _tr("Build workflows of coding agents by drag and drop, run them, and watch every agent live.")
     )
+    box.addButton(Button(_tr("Close"), ButtonLook.FILLED, "", box), QMessageBox.ButtonRole.AcceptRole)
     box.open()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QUrl
 from PySide6.QtWidgets import QFrame, QTextBrowser, QWidget
 
+from app.focus_line import FocusLine
 from app.scroll_bar import use_thin_scroll_bars
 
 
@@ -17,6 +18,7 @@ class SealedBrowser(QTextBrowser):
         self.setOpenExternalLinks(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
         use_thin_scroll_bars(self)
+        FocusLine(self)
         self.document().setDocumentMargin(0)
 
     def loadResource(self, type: int, name: QUrl | str) -> object:  # noqa: N802

@@ -87,11 +87,9 @@ class FlatTabBar(QTabBar):
             painter.setBrush(colors.color(self._page))
             painter.drawPath(path)
             painter.setClipping(False)
-            if self.hasFocus():
-                painter.fillRect(
-                    QRect(box.left() + _PADDING, box.bottom() - 2, box.width() - 2 * _PADDING, 2),
-                    colors.color("accent"),
-                )
+        if self.hasFocus() and index == self.currentIndex():
+            line = QRect(box.left() + _PADDING, box.bottom() - 2, box.width() - 2 * _PADDING, 2)
+            painter.fillRect(line, colors.color("accent"))
         left = box.left() + _PADDING
         icon = self.tabIcon(index)
         if not icon.isNull():

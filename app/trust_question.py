@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QLabel, QPlainTextEdit, QVBoxLayout, QWidget
 
 from app.buttons import Button, ButtonLook
 from app.flow_layout import FlowLayout
+from app.focus_line import FocusLine
 from app.notice_bar import Notice, NoticeAction, NoticeArea, Tone
 from app.scroll_bar import use_thin_scroll_bars
 from app.side import Side
@@ -123,6 +124,7 @@ class TrustPage(QWidget):
         """The commands as plain text, of which nothing lies out of reach at the right."""
         view = QPlainTextEdit(self)
         use_thin_scroll_bars(view)
+        FocusLine(view)
         view.setReadOnly(True)
         view.setTabChangesFocus(True)
         view.setFont(mono_font())

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QDialog, QLabel, QPlainTextEdit, QVBoxLayout, QWid
 
 from app.buttons import Button, ButtonLook
 from app.flow_layout import FlowLayout
+from app.focus_line import FocusLine
 from app.reading_text import harmless
 from app.scroll_bar import use_thin_scroll_bars
 from app.tab_order import ReadingOrder
@@ -77,6 +78,7 @@ class DifferenceDialog(ReadingOrder, QDialog):
         self.view.setWordWrapMode(QTextOption.WrapMode.WrapAnywhere)
         self.view.setAccessibleName(self.windowTitle())
         use_thin_scroll_bars(self.view)
+        FocusLine(self.view)
         self._fill(difference_lines(mine, theirs))
         self.keep_button = Button(self.tr("Keep mine"), ButtonLook.OUTLINED, "", self)
         self.take_button = Button(self.tr("Take theirs"), ButtonLook.OUTLINED, "", self)

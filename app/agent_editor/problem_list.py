@@ -8,6 +8,7 @@ from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QPainter, QPaintEvent, QPalette, QResizeEvent
 from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QSizePolicy, QVBoxLayout, QWidget
 
+from app.focus_line import FocusLine
 from app.problem_text import problem_line
 from app.reading_text import harmless
 from app.scroll_bar import use_thin_scroll_bars
@@ -36,6 +37,7 @@ class ProblemList(QWidget):
         self.list.setSpacing(2)
         self.list.setAccessibleName(self.tr("Problems of this agent"))
         use_thin_scroll_bars(self.list, QPalette.ColorRole.Base)
+        FocusLine(self.list)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(8, 5, 0, 4)
         layout.addWidget(self.list)

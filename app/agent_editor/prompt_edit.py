@@ -27,6 +27,7 @@ from PySide6.QtWidgets import QFrame, QMenu, QPlainTextEdit, QTextEdit, QWidget
 
 from app.agent_editor.highlighter import AgentHighlighter
 from app.agent_editor.plain_document import LONG_LINE, PlainDocument
+from app.focus_line import FocusLine
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import font, is_appearance_event, mono_font, theme
 
@@ -57,6 +58,7 @@ class PromptEdit(QPlainTextEdit):
         self._found: Sequence[QTextCursor] = ()
         self._problem_lines: Sequence[int] = ()
         use_thin_scroll_bars(self, QPalette.ColorRole.Base)
+        FocusLine(self)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setCursorWidth(2)

@@ -6,12 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QToolButton, QWidget
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QWidget
 
 from app import field_text
-from app.fields import FIELD_HEIGHT
+from app.buttons import Button, ButtonLook
 from app.form_rows import TextRow
-from app.theme import icon
 
 
 class FolderRow(TextRow):
@@ -23,11 +22,7 @@ class FolderRow(TextRow):
         super().__init__(label, parent, field_text.parse_text, field_text.write_plain)
         self._base = base
         self.place = QWidget(parent)
-        self.button = QToolButton(self.place)
-        self.button.setIcon(icon("folder-open", "quiet"))
-        self.button.setFixedSize(FIELD_HEIGHT, FIELD_HEIGHT)
-        self.button.setAutoRaise(True)
-        self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.button = Button("", ButtonLook.FLAT, "folder-open", self.place)
         text = self.tr("Choose a folder")
         self.button.setToolTip(text)
         self.button.setAccessibleName(f"{label}: {text}")

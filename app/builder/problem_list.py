@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from PySide6.QtCore import (
     QEvent,
@@ -48,9 +49,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.builder.words import tr
+from app.focus_line import FocusLine
 from app.labels import SectionLabel
 from app.plain_text import plain_tool_tip
 from app.problem_fixes import fix_words
+from app.problem_text import problem_line
 from app.reading_text import harmless
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import RADIUS, font, is_appearance_event, paint_icon, theme
@@ -83,8 +87,12 @@ class _Words:
         return f"{self.sentence} {self.link}" if self.link else self.sentence
 
 
-def _words_of(problem: Problem, editable: bool) -> _Words:
+def _words_of(problem: Problem, editable: bool, settings_files: Collection[Path]) -> _Words:
     message = harmless(problem.message).replace("\n", " ")
+    if problem.file is not None and problem.file in settings_files:
+        # Nothing else in the window shows that file.
+        message = harmless(problem_line(problem, Path())).replace("\n", " ")
+        return _Words(message, harmless(tr("Open {0}").format(problem.file.name)))
     if problem.fix is None or not editable:
         return _Words(f"{message} {harmless(problem.suggestion)}".strip().replace("\n", " "))
     return _Words(message, harmless(fix_words(problem.fix)))
@@ -140,13 +148,19 @@ class _ProblemDelegate(QStyledItemDelegate):
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self.editable = True
+        self.settings_files: Collection[Path] = ()
+        """Files whose problems are opened elsewhere."""
         self.lit: QPersistentModelIndex | None = None
         """The row whose link the mouse is over."""
 
     def words(self, index: QModelIndex | QPersistentModelIndex) -> _Words:
         """What a row says at present."""
         problem = index.data(PROBLEM_ROLE)
-        return _words_of(problem, self.editable) if isinstance(problem, Problem) else _Words("")
+        return (
+            _words_of(problem, self.editable, self.settings_files)
+            if isinstance(problem, Problem)
+            else _Words("")
+        )
 
     def sizeHint(  # noqa: N802
         self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -279,6 +293,7 @@ class ProblemList(QWidget):
         self.list = _ProblemView(self)
         self.list.setModel(self._items)
         use_thin_scroll_bars(self.list, self.backgroundRole())
+        FocusLine(self.list)
         self.list.setAccessibleName(self.tr("Problems"))
         self.list.viewport().setBackgroundRole(self.backgroundRole())
         self.list.place_requested.connect(self._open)
@@ -313,8 +328,12 @@ class ProblemList(QWidget):
 
     # --- what is shown ---------------------------------------------------------------------------------
 
-    def show_problems(self, problems: Sequence[Problem]) -> None:
-        """Show these problems; who was at one of them stays there, or near it."""
+    def show_problems(self, problems: Sequence[Problem], settings_files: Collection[Path] = ()) -> None:
+        """Show these problems; who was at one of them stays there, or near it.
+
+        `settings_files`: files that are no part of the workflow; a problem of one names it and has a link to it.
+        """
+        self.list.delegate.settings_files = settings_files
         row, at = self.list.currentIndex().row(), self._current()
         bar = self.list.verticalScrollBar()
         scrolled = bar.value()
@@ -360,7 +379,7 @@ class ProblemList(QWidget):
             problem = item.data(PROBLEM_ROLE)
             words = self.list.delegate.words(item.index())
             said = f"{names[problem.severity]}: {words.sentence}"
-            if words.link:
+            if words.link and problem.fix is not None:
                 said += " " + self.tr("Offered: {0} ({1}).").format(words.link, key)
             item.setText(words.text)
             item.setData(said, Qt.ItemDataRole.AccessibleTextRole)
@@ -433,7 +452,9 @@ class ProblemList(QWidget):
     @Slot(QModelIndex)
     def _fix(self, index: QModelIndex) -> None:
         problem = self._problem(index)
-        if problem is not None and problem.fix is not None and self.list.delegate.editable:
+        if problem is not None and problem.fix is None:
+            self.opened.emit(problem)
+        elif problem is not None and self.list.delegate.editable:
             self.fix_wanted.emit(problem)
 
     @Slot()

@@ -23,6 +23,7 @@ from app.doctor.delegate import MARGIN, FindingDelegate
 from app.doctor.model import ENTRY_ROLE, FindingModel, Found
 from app.doctor.work import DoctorWork
 from app.doctor_text import finding_lines, summary
+from app.focus_line import FocusLine
 from app.labels import QuietLabel
 from app.scroll_bar import use_thin_scroll_bars
 from app.tab_order import ReadingOrder
@@ -269,6 +270,7 @@ class _FindingList(QListView):
         self.setSelectionMode(QListView.SelectionMode.SingleSelection)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         use_thin_scroll_bars(self)
+        FocusLine(self)
         self.viewport().setBackgroundRole(QPalette.ColorRole.Base)
         self.customContextMenuRequested.connect(self._open_menu)
         copy = QAction(self.tr("&Copy"), self)

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.focus_line import FocusLine
 from app.labels import Line, QuietLabel
 from app.run_view.budget_rows import BudgetRows
 from app.run_view.cost_model import COLUMNS, NAME, CostModel
@@ -169,6 +170,7 @@ class _CostTree(QTreeView):
         super().__init__(parent)
         self._tab = parent
         use_thin_scroll_bars(self)
+        FocusLine(self)
         self.setModel(model)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setUniformRowHeights(True)

@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCursor, QTextDocument
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QVBoxLayout, QWidget
 
+from app.focus_line import FocusLine
 from app.labels import QuietLabel
 from app.run_view.state_work import RawJson
 from app.scroll_bar import use_thin_scroll_bars
@@ -25,6 +26,7 @@ class StateRaw(QWidget):
         self.note.hide()
         self.text = QPlainTextEdit(self)
         use_thin_scroll_bars(self.text)
+        FocusLine(self.text)
         self.text.setReadOnly(True)
         self.text.setFrameShape(QFrame.Shape.NoFrame)
         self.text.setFont(mono_font())

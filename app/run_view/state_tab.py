@@ -29,7 +29,7 @@ from app.run_view.point_bar import PointBar
 from app.run_view.state_conflicts import ConflictTable
 from app.run_view.state_find import StateFind
 from app.run_view.state_finding import StateFinding
-from app.run_view.state_model import Disputes, StateModel
+from app.run_view.state_model import NO_DISPUTES, Disputes, StateModel
 from app.run_view.state_raw import StateRaw
 from app.run_view.state_tree import StateTree
 from app.run_view.state_words import preview
@@ -64,6 +64,8 @@ class StateTab(QWidget):
         """The points have changed since they were shown."""
         self._look: StateLook | None = None
         """What is shown."""
+        self._known_disputes: tuple[object, Disputes] = (None, NO_DISPUTES)
+        """The disputes that were sorted last, and what they follow from."""
         self._copying = ""
         """What is said when it is copied."""
         self._reads_conflict = False
@@ -307,12 +309,17 @@ class StateTab(QWidget):
             (point.phase, point.iteration, point.group)
             for point in self._history.points[: self.points.number + 1]
         }
-        paths = self.conflict_part.model.paths()
-        return Disputes.of(
-            (number, paths[number])
-            for number, entry in enumerate(self.conflict_part.entries)
-            if (entry.phase, entry.iteration, entry.group) in places
-        )
+        entries = self.conflict_part.entries
+        key = (len(entries), entries[-1] if entries else None, places)
+        if self._known_disputes[0] != key:
+            paths = self.conflict_part.model.paths()
+            found = Disputes.of(
+                (number, paths[number])
+                for number, entry in enumerate(entries)
+                if (entry.phase, entry.iteration, entry.group) in places
+            )
+            self._known_disputes = (key, found)
+        return self._known_disputes[1]
 
     # --- reading ---------------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QMenu, QTreeView, QWidget
 
+from app.focus_line import FocusLine
 from app.run_view.flat_rows import flatten
 from app.run_view.state_model import WRITER, Disputes, Place, StateModel
 from app.run_view.state_rows import give_state_rows
@@ -45,6 +46,7 @@ class StateTree(QTreeView):
         self._expanded: set[Place] = {("payload",)}
         self._building = False
         use_thin_scroll_bars(self)
+        FocusLine(self)
         self.setModel(model)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setUniformRowHeights(True)

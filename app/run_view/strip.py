@@ -109,10 +109,12 @@ class TurnPill(QAbstractButton):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
-        painter.setPen(QPen(tone, 2 if self.hasFocus() else 1))
+        width = 3 if self.hasFocus() else 1
+        painter.setPen(QPen(tone, width))
         lit = self.underMouse() or self.hasFocus()
         painter.setBrush(colors.color("accent_soft" if lit else "surface"))
-        painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), box.height() / 2, box.height() / 2)
+        inset, radius = width / 2, box.height() / 2
+        painter.drawRoundedRect(box.adjusted(inset, inset, -inset, -inset), radius, radius)
         middle = self.height() / 2
         name = STATUS_ICONS[TurnStatus.RUNNING]
         if self._asks or self._held_up:

@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.fields import FIELD_HEIGHT, OutlinedCheckBox, OutlinedField
+from app.focus_line import FocusLine
 from app.labels import ElidedLabel, Line, QuietLabel
 from app.reading_text import harmless
 from app.runs.back_bar import BackBar, IconMark
@@ -131,6 +132,7 @@ class CompareTree(QTreeView):
     def __init__(self, filtered: CompareFilter, name: str, parent: QWidget) -> None:
         super().__init__(parent)
         use_thin_scroll_bars(self)
+        FocusLine(self)
         self.setHeader(_Header(self))
         self.setModel(filtered)
         self.setItemDelegate(_Rows(self))
@@ -255,6 +257,7 @@ class ComparePage(QWidget):
     def _make_value(self, name: str) -> QPlainTextEdit:
         text = QPlainTextEdit(self)
         use_thin_scroll_bars(text)
+        FocusLine(text)
         text.setReadOnly(True)
         text.setFrameShape(QFrame.Shape.NoFrame)
         text.setFont(mono_font())

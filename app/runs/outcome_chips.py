@@ -65,7 +65,9 @@ class Chip(QPushButton):
         ring = self.hasFocus() and self._ring
         ground = "accent_soft" if on else "raised" if self.underMouse() else "surface"
         painter.setBrush(colors.color(ground))
-        painter.setPen(QPen(colors.color("accent" if on or ring else "line"), 2 if ring else 1))
+        width = 3 if ring else 1
+        painter.setPen(QPen(colors.color("accent" if on or ring else "line"), width))
+        box.adjust(width / 2 - 0.5, width / 2 - 0.5, 0.5 - width / 2, 0.5 - width / 2)
         painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
         left = float(_PADDING)
         if self._icon_of:

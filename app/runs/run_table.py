@@ -15,6 +15,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPalette, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyleOptionViewItem, QTreeView, QWidget
 
+from app.focus_line import FocusLine
 from app.runs.columns import Column, sample
 from app.runs.run_delegate import ICON_SPACE, ROW_MARGIN, RunDelegate
 from app.runs.run_list import RunList
@@ -86,6 +87,7 @@ class RunTable(QTreeView):
     def __init__(self, runs: RunList, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         use_thin_scroll_bars(self)
+        FocusLine(self)
         self._is_table = False
         self._columns: frozenset[Column] = frozenset()
         self._delegate = RunDelegate(self)
