@@ -142,6 +142,16 @@ class OpenWorkflow(QObject):
         return self._problems
 
     @property
+    def problems_elsewhere(self) -> tuple[Problem, ...]:
+        """Those of the problems that are in no file of the workflow: in files with settings, in variables."""
+        return self._others.problems
+
+    @property
+    def settings_files(self) -> frozenset[Path]:
+        """Other files that may have settings for it, also those that are not there."""
+        return self._others.files
+
+    @property
     def known(self) -> KnownPayload:
         """What earlier runs of its log folder tell of agents."""
         if self._known is None:
@@ -318,7 +328,9 @@ class OpenWorkflow(QObject):
             in_force=self._with_all_rules(),
         )
         self._check_seconds = time.perf_counter() - began
-        problems = tuple(sorted(found, key=lambda problem: _ORDER[problem.severity]))
+        problems = tuple(
+            sorted([*found, *self._others.problems], key=lambda problem: _ORDER[problem.severity])
+        )
         if problems != self._problems:
             self._problems = problems
             self.problems_changed.emit()

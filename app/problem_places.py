@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtCore import QObject, Qt, Signal, Slot
 
+from app.editor import FilePlace
 from app.problem_text import place_of
 from app.side import Side
 
@@ -19,7 +20,12 @@ if TYPE_CHECKING:
 
 
 class ProblemPlaces(QObject):
-    """Between what names problems and what shows their places."""
+    """Between what names problems and what shows their places.
+
+    Signals: `file_requested(FilePlace)` for a problem in a file that the window does not edit.
+    """
+
+    file_requested = Signal(object)
 
     def __init__(
         self,
@@ -44,6 +50,9 @@ class ProblemPlaces(QObject):
         name = self._agent_of(problem)
         if name is not None:
             self._agents.open_agent(name)
+            return
+        if problem.file is not None and problem.file.absolute() != self._document.path:
+            self.file_requested.emit(FilePlace(problem.file, problem.line, problem.column))
             return
         self._right.show_side(Side.SETTINGS)
         field = place_of(problem).field

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 from core.problems import Problem, Severity
 from core.state import PHASES, Phase
@@ -26,9 +27,14 @@ class ProblemPlace:
     field: str = ""
 
 
-def problem_line(problem: Problem) -> str:
-    """One problem: `line 4, column 7, loop_agents[1].mode: Message. Suggestion.`"""
+def problem_line(problem: Problem, workflow: Path | None = None) -> str:
+    """One problem: `line 4, column 7, loop_agents[1].mode: Message. Suggestion.`
+
+    `workflow`: the file that it is about; of another one the name is told first.
+    """
     where: list[str] = []
+    if problem.file is not None and workflow is not None and problem.file.absolute() != workflow.absolute():
+        where.append(str(problem.file))
     if problem.line is not None:
         where.append(f"line {problem.line}")
         if problem.column is not None:
@@ -39,9 +45,9 @@ def problem_line(problem: Problem) -> str:
     return f"{', '.join(where)}: {body}" if where else body
 
 
-def problem_lines(problems: Iterable[Problem]) -> tuple[str, ...]:
+def problem_lines(problems: Iterable[Problem], workflow: Path | None = None) -> tuple[str, ...]:
     """Some problems, one line each."""
-    return tuple(problem_line(problem) for problem in problems)
+    return tuple(problem_line(problem, workflow) for problem in problems)
 
 
 def errors_of(problems: Iterable[Problem]) -> list[Problem]:

@@ -45,6 +45,7 @@ class RunController(QObject):
     run that is about to begin, and the RecordedRun that it goes on with (None: it is new); `warned(object)`:
     list[Problem] that keep no run from going on; `trust_asked(object)`: the tuple[BroughtCommand, ...] of
     files that the user must `allow` before anything is started; `trust_answered(bool)`: it is settled;
+    `settings_taken(object)`: the tuple[Setting, ...] that a new run has, before anything of it is asked;
     `orphans_asked(object)`: the list[Orphan] of a run that goes on, which the user must let `end_orphans`.
     """
 
@@ -55,6 +56,7 @@ class RunController(QObject):
     warned = Signal(object)
     trust_asked = Signal(object)
     trust_answered = Signal(bool)
+    settings_taken = Signal(object)
     orphans_asked = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -151,6 +153,8 @@ class RunController(QObject):
 
         try:
             prepared, recorded = await self._executor.call(prepare)
+            if prepared.settings:
+                self.settings_taken.emit(prepared.settings)
             if recorded is not None and not await self._is_alone(recorded.folder):
                 return
             if not await self._may_run(prepared):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -73,8 +74,11 @@ class RunNotices(QObject):
             text = self.tr("This workflow cannot run yet:")
         else:
             text = self.tr("This workflow cannot run yet, for {0} reasons:").format(count)
-        show = NoticeAction(self.tr("Show"), lambda: self.place_requested.emit(problems[0]), stays=True)
-        self._notices.tell(RUN, Notice(text, Tone.ERROR, problem_lines(problems), (show,)))
+        of, workflow = problems[0].file, self._document.path or Path()
+        is_other = of is not None and of in self._document.settings_files
+        words = self.tr("Open {0}").format(of.name) if of is not None and is_other else self.tr("Show")
+        show = NoticeAction(words, lambda: self.place_requested.emit(problems[0]), stays=True)
+        self._notices.tell(RUN, Notice(text, Tone.ERROR, problem_lines(problems, workflow), (show,)))
 
     @Slot(object)
     def _warn(self, problems: Sequence[Problem]) -> None:

@@ -86,7 +86,9 @@ class RunSession(QObject):
         library = self._document.library
         self._wanted = library is None
         if library is not None:
-            errors = errors_of(self._document.problems)
+            # Files with settings are read again for the run, which says it where they are wrong.
+            elsewhere = self._document.problems_elsewhere
+            errors = [each for each in errors_of(self._document.problems) if each not in elsewhere]
             if errors:
                 self.refused.emit(errors)
                 return

@@ -13,7 +13,7 @@ from core.plan import RunPlan
 from core.planning import RunOverrides, plan_run
 from core.problems import Problem, Severity, UserFileError
 from core.run_folders import library_of, log_dir_of, workdir_of
-from core.settings import EffectiveWorkflow, effective_workflow
+from core.settings import EffectiveWorkflow, Setting, effective_workflow
 from core.trust import BroughtCommand, brought_commands
 
 
@@ -26,6 +26,8 @@ class PreparedRun:
     warnings: tuple[Problem, ...] = ()
     own_commands: tuple[BroughtCommand, ...] = ()
     """Those that no file brings: the user's own, of command line, environment or own settings."""
+    settings: tuple[Setting, ...] = ()
+    """The settings of a new run, with where each comes from."""
 
 
 def prepare_run(
@@ -66,7 +68,7 @@ def prepare_run(
     brought = brought_commands(plan, effective.settings)
     meanings = {command.meaning for command in brought}
     own = tuple(command for command in brought_commands(plan) if command.meaning not in meanings)
-    return PreparedRun(plan, brought, effective.warnings, own)
+    return PreparedRun(plan, brought, effective.warnings, own, effective.settings)
 
 
 def folders_in_force(

@@ -331,7 +331,7 @@ class ProblemList(QWidget):
     def show_problems(self, problems: Sequence[Problem], settings_files: Collection[Path] = ()) -> None:
         """Show these problems; who was at one of them stays there, or near it.
 
-        `settings_files`: files that are no part of the workflow; a problem of one names it and has a link to it.
+        `settings_files`: files that are no part of the workflow; a problem of one names it and links to it.
         """
         self.list.delegate.settings_files = settings_files
         row, at = self.list.currentIndex().row(), self._current()

@@ -137,7 +137,7 @@ class WorkflowView(QWidget):
 
     @Slot()
     def _show_problems(self) -> None:
-        self.problem_list.show_problems(self._document.problems)
+        self.problem_list.show_problems(self._document.problems, self._document.settings_files)
 
     @Slot(object)
     def _open_problem(self, problem: Problem) -> None:

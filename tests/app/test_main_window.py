@@ -70,6 +70,7 @@ class ScriptedController(QObject):
     warned = Signal(object)
     trust_asked = Signal(object)
     trust_answered = Signal(bool)
+    settings_taken = Signal(object)
     orphans_asked = Signal(object)
 
     def __init__(self) -> None:
