@@ -14,6 +14,7 @@ from pydantic import BaseModel
 
 from app.outline import AgentNode, GroupNode, NewId, Outline, group_node
 from core.config import AgentEntry, AgentGroup, Group
+from core.fixes import Renamed
 from core.state import PHASES, Phase
 
 Mode: TypeAlias = Literal["sequential", "parallel"]
@@ -377,3 +378,32 @@ def update_settings(outline: Outline, changes: Mapping[str, object]) -> Outline:
         else:
             settings = _said(settings, key, value)
     return outline if settings is outline.settings else replace(outline, settings=settings)
+
+
+def rename_key(outline: Outline, of: Renamed, key: str, by: str) -> Outline:
+    """Call an unknown key otherwise wherever it stands in objects of one kind.
+
+    Nothing that has the new key is changed. Raises pydantic.ValidationError for a value that cannot be.
+    """
+    settings = outline.settings
+    if of == "workflow":
+        return replace(outline, settings=_with_key(settings, key, by))
+    if of in ("budget", "opencode_defaults"):
+        part = _with_key(getattr(settings, of), key, by)
+        return replace(outline, settings=changed_model(settings, {of: part}))
+    for _, _, group in list(outline.all_groups()):
+        if of == "group":
+            outline = outline.with_group(replace(group, settings=_with_key(group.settings, key, by)))
+        else:
+            agents = tuple(replace(node, entry=_with_key(node.entry, key, by)) for node in group.agents)
+            outline = outline.with_group(replace(group, agents=agents))
+    return outline
+
+
+def _with_key(model: ModelT, key: str, by: str) -> ModelT:
+    extra = model.model_extra or {}
+    if key not in extra or by in model.model_fields_set or by not in type(model).model_fields:
+        return model
+    copy = changed_model(model, {by: extra[key]})
+    del (copy.model_extra or {})[key]
+    return copy

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pydantic import ValidationError
 from PySide6.QtCore import QCoreApplication
 
 from app import document_edits as edits
@@ -12,7 +13,10 @@ from core.fixes import (
     ChangeGroup,
     ChangeSetting,
     Fix,
+    MakeAgent,
+    RemoveAgent,
     RemoveGroup,
+    RenameKey,
     ReplaceAgent,
     ReplaceBackend,
     SetMergeRule,
@@ -20,7 +24,8 @@ from core.fixes import (
 from core.state import MergeRule, Phase
 
 if TYPE_CHECKING:
-    from app.outline import GroupNode, Outline
+    from app.outline import AgentNode, GroupNode, Outline
+    from core.fixes import Renamed
 
 _LONGEST = 48
 """Characters of a value in the name of a fix."""
@@ -52,6 +57,14 @@ def fix_words(fix: Fix) -> str:
             return tr("Disable the group")
         case RemoveGroup():
             return tr("Remove the group")
+        case RemoveAgent(agent=agent):
+            return tr("Remove “{0}”").format(_cut(agent))
+        case MakeAgent(agent=agent):
+            return tr("Make “{0}”…").format(_cut(agent))
+        case RenameKey(by=by):
+            return tr("Rename it to {0}").format(by)
+        case ChangeSetting(what=what) if what:
+            return _use(what)
         case ChangeSetting(key="max_loops", value=value):
             return tr("Allow {0} loops").format(value)
         case ChangeSetting(key="workdir" | "agents_dir", value=None):
@@ -63,8 +76,11 @@ def fix_words(fix: Fix) -> str:
 
 
 def _use(what: str) -> str:
-    shown = what if len(what) <= _LONGEST else f"{what[: _LONGEST - 1]}…"
-    return tr("Use “{0}”").format(shown)
+    return tr("Use “{0}”").format(_cut(what))
+
+
+def _cut(what: str) -> str:
+    return what if len(what) <= _LONGEST else f"{what[: _LONGEST - 1]}…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +113,13 @@ def fixed(outline: Outline, fix: Fix) -> Fixed | None:
         case RemoveGroup():
             group = _group(outline, fix.phase, fix.group, ())
             return Fixed(edits.remove_nodes(outline, {group.id})) if group is not None else None
+        case RemoveAgent(agent=agent):
+            node = _entry(outline, fix, agent)
+            return Fixed(edits.remove_nodes(outline, {node.id})) if node is not None else None
+        case MakeAgent():
+            return None
+        case RenameKey(of=of, key=key, by=by):
+            return _renamed(outline, of, key, by)
         case ChangeSetting(key=key, value=value):
             return Fixed(edits.update_settings(outline, {key: value}), (), (key,))
 
@@ -110,13 +133,33 @@ def _group(outline: Outline, phase: Phase, index: int, agents: tuple[str, ...]) 
     return group if group.is_fan_out or there == agents else None
 
 
-def _with_entry(
-    outline: Outline, fix: ReplaceAgent | ReplaceBackend, agent: str, key: str, old: str, new: str
-) -> Fixed | None:
+def _entry(
+    outline: Outline, fix: ReplaceAgent | ReplaceBackend | RemoveAgent, agent: str
+) -> AgentNode | None:
+    """The place that a fix was found for; None where another agent stands there by now."""
     groups = outline.groups(fix.phase)
     if fix.group >= len(groups) or fix.entry >= len(groups[fix.group].agents):
         return None
     node = groups[fix.group].agents[fix.entry]
-    if node.entry.agent != agent or getattr(node.entry, key) != old:
+    return node if node.entry.agent == agent else None
+
+
+def _with_entry(
+    outline: Outline, fix: ReplaceAgent | ReplaceBackend, agent: str, key: str, old: str, new: str
+) -> Fixed | None:
+    node = _entry(outline, fix, agent)
+    if node is None or getattr(node.entry, key) != old:
         return None
     return Fixed(edits.update_agents(outline, {node.id}, {key: new}), (node.id,), (key,))
+
+
+def _renamed(outline: Outline, of: Renamed, key: str, by: str) -> Fixed | None:
+    try:
+        after = edits.rename_key(outline, of, key, by)
+    except ValidationError:
+        # At another place than the one that was looked at, the value is none of the known key.
+        return None
+    if after == outline:
+        return None
+    prefix = f"{of}." if of in ("budget", "opencode_defaults") else ""
+    return Fixed(after, (), (prefix + by,) if of not in ("group", "agent") else ())

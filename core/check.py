@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.agent import AgentLibrary
 from core.config import AgentEntry, AgentGroup, FanOutGroup, FanOutTask, Group, Workflow, WorkflowFile
 from core.findings import Finding, FindingList, did_you_mean, nearest, to_problems
-from core.fixes import ChangeGroup, ChangeSetting, Fix, RemoveGroup, ReplaceAgent, ReplaceBackend
+from core.fixes import (
+    ChangeGroup,
+    ChangeSetting,
+    Fix,
+    MakeAgent,
+    RemoveAgent,
+    RemoveGroup,
+    RenameKey,
+    ReplaceAgent,
+    ReplaceBackend,
+    has_key,
+)
 from core.jsonc import JsonPath, parse_jsonc, read_text
 from core.loop_checks import agents_of, loop_findings
 from core.merge import merge_rule_problem, payload_path_problem
@@ -24,6 +35,7 @@ from core.workflow_reading import inspect_workflow
 
 if TYPE_CHECKING:
     from core.known_payload import KnownPayload
+    from core.safe_values import Replacement
 
 
 def check_workflow(
@@ -47,7 +59,7 @@ def check_workflow(
     check.workflow(workdir)
     check.groups()
     check.flow(in_force or file.workflow, known)
-    return [*file.warnings, *_located(file, check.findings), *check.problems]
+    return [*_warnings(file), *_located(file, check.findings), *check.problems]
 
 
 def check_path(
@@ -66,8 +78,17 @@ def check_path(
     found = check_workflow(file, library, known_backends, workdir)
     unreadable = {problem.place for problem in inspection.errors}
     # What was left out because it could not be read is not missing.
-    rest = [p for p in found[len(file.warnings) :] if not inspection.errors or p.message != _NO_AGENTS]
+    rest = [p for p in found[len(_warnings(file)) :] if not inspection.errors or p.message != _NO_AGENTS]
     return [*inspection.problems, *(problem for problem in rest if problem.place not in unreadable)]
+
+
+def _warnings(file: WorkflowFile) -> list[Problem]:
+    """What reading warned of, without the unknown keys that an edit has renamed meanwhile."""
+    return [
+        problem
+        for problem in file.warnings
+        if not isinstance(problem.fix, RenameKey) or has_key(file.workflow, problem.fix)
+    ]
 
 
 def _located(file: WorkflowFile, findings: list[Finding]) -> list[Problem]:
@@ -134,7 +155,13 @@ class _Check:
             if any(sign in self._workflow.end_state_condition for sign in '"\\\n\t'):
                 # Escapes make the text in the file longer than the condition.
                 shift = 0
-            self._error(("end_state_condition",), error.message, error.suggestion, shift=shift)
+            self._error(
+                ("end_state_condition",),
+                error.message,
+                error.suggestion,
+                shift=shift,
+                fix=_rewritten(self._workflow.end_state_condition, error.instead),
+            )
 
     # --- groups ----------------------------------------------------------------------------------------
 
@@ -235,7 +262,7 @@ class _Check:
                 if name.strip()
                 else "An agent has no name.",
                 f"Did you mean {near}?" if near is not None else "",
-                fix=_replace_agent(path, name, near) if near is not None else None,
+                fixes=_fixes_of_missing(path, name, near, can_be_made=not broken and bool(name.strip())),
             )
         if name in self._checked_agents:
             return
@@ -304,8 +331,11 @@ class _Check:
         at_key: bool = False,
         shift: int = 0,
         fix: Fix | None = None,
+        fixes: Sequence[Fix] = (),
     ) -> None:
-        self._found.add(Finding(path, message, suggestion, at_key=at_key, shift=shift, fix=fix))
+        first, others = (fixes[0], tuple(fixes[1:])) if fixes else (fix, ())
+        found = Finding(path, message, suggestion, at_key=at_key, shift=shift, fix=first, other_fixes=others)
+        self._found.add(found)
 
     def _warn(self, path: JsonPath, message: str, suggestion: str = "", *, fix: Fix | None = None) -> None:
         self._found.add(Finding(path, message, suggestion, Severity.WARNING, fix=fix))
@@ -324,12 +354,23 @@ def _index_at(path: JsonPath) -> int:
     return index
 
 
-def _replace_agent(path: JsonPath, name: str, by: str) -> Fix | None:
-    """None: it is the agent of a fan-out group, which is not edited."""
+def _fixes_of_missing(path: JsonPath, name: str, near: str | None, *, can_be_made: bool) -> list[Fix]:
+    """What can be done about an agent that is not there, the likeliest first."""
+    making: list[Fix] = [MakeAgent(name)] if can_be_made else []
     number = path[3] if len(path) == 4 else None
-    return (
-        ReplaceAgent(_phase_at(path), _index_at(path), number, name, by) if isinstance(number, int) else None
-    )
+    if not isinstance(number, int):
+        # It is the agent of a fan-out group, which is not edited.
+        return making
+    place = (_phase_at(path), _index_at(path), number, name)
+    replacing: list[Fix] = [ReplaceAgent(*place, near)] if near is not None else []
+    return [*replacing, *making, RemoveAgent(*place)]
+
+
+def _rewritten(condition: str, instead: Replacement | None) -> Fix | None:
+    if instead is None:
+        return None
+    value = condition[: instead.start] + instead.text + condition[instead.end :]
+    return ChangeSetting("end_state_condition", value, instead.text)
 
 
 def _change(policy: Workflow | AgentGroup, path: JsonPath, key: str, value: str) -> Fix:

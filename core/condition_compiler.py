@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 from core import safe_calls, safe_values
-from core.safe_values import ConditionError, Evaluation
+from core.safe_values import ConditionError, Evaluation, Replacement
 
 Closure: TypeAlias = Callable[[Evaluation], object]
 
@@ -159,9 +159,13 @@ class Compiler:
         suggestion = (
             f"Did you mean `{better}`?" if better else f"What agents wrote is in payload.get('{name}')."
         )
+        instead = better or f"payload.get({name!r})"
         if name.startswith("_") or len(name) > 40:
-            suggestion = ""
-        return self._refusal(node, f"There is no name `{name[:40]}` in an end condition.", suggestion)
+            suggestion = instead = ""
+        message = f"There is no name `{name[:40]}` in an end condition."
+        # Of a call, only the name is another one, and only where there is one like it.
+        place = node.func if isinstance(node, ast.Call) else node
+        return self._refusal(node, message, suggestion, place, instead if better or place is node else "")
 
     # --- operators ---
 
@@ -261,9 +265,11 @@ class Compiler:
         whole = ast.unparse(node.value)[:60]
         if node.attr in safe_calls.METHODS:
             return self._refusal(node, f"`.{node.attr}` must be called.", f"Write {whole}.{node.attr}(…)")
-        return self._refusal(
-            node, f"`.{node.attr[:40]}` is not allowed.", f"Write {whole}.get('{node.attr[:40]}')"
-        )
+        message = f"`.{node.attr[:40]}` is not allowed."
+        suggestion = f"Write {whole}.get('{node.attr[:40]}')"
+        is_short = len(node.attr) <= 40 and isinstance(node.value, (ast.Name, ast.Attribute))
+        instead = f"{ast.unparse(node.value)}.get({node.attr!r})" if is_short else ""
+        return self._refusal(node, message, suggestion, node, instead)
 
     # --- calls ---
 
@@ -397,10 +403,26 @@ class Compiler:
         words = _REFUSED.get(type(kind), f"This kind of expression ({type(kind).__name__})")
         return self._refusal(place or kind, f"{words} cannot be used in an end condition.")
 
-    def _refusal(self, node: ast.AST, message: str, suggestion: str = "") -> ConditionError:
+    def _refusal(
+        self,
+        node: ast.AST,
+        message: str,
+        suggestion: str = "",
+        place: ast.AST | None = None,
+        instead: str = "",
+    ) -> ConditionError:
+        """The error at a node. `instead`: what to write where `place` stands; empty: that is not certain."""
         line, offset = getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
         column: int | None = None
         if line == 1 and self._lines:
             # Python counts bytes, people count characters.
             column = len(self._lines[0].encode()[:offset].decode(errors="ignore")) + 1 + self._lead
-        return ConditionError(message, column, suggestion)
+        return ConditionError(message, column, suggestion, self._replacement(place, instead))
+
+    def _replacement(self, place: ast.AST | None, text: str) -> Replacement | None:
+        start, end = getattr(place, "col_offset", None), getattr(place, "end_col_offset", None)
+        if not text or start is None or end is None or len(self._lines) != 1:
+            return None
+        line = self._lines[0].encode()
+        begin, stop = (len(line[:at].decode(errors="ignore")) + self._lead for at in (start, end))
+        return Replacement(begin, stop, text)

@@ -29,6 +29,7 @@ class Finding:
     at_key: bool = False
     shift: int = 0
     fix: Fix | None = None
+    other_fixes: tuple[Fix, ...] = ()
 
 
 MOST_FINDINGS = 200
@@ -102,6 +103,7 @@ def _problem(finding: Finding, path: JsonPath, found: dict[JsonPath, Location], 
         line,
         column,
         finding.fix,
+        finding.other_fixes,
     )
 
 

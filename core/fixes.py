@@ -7,10 +7,15 @@ fix also says what it found there, so that nothing is changed where the workflow
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from core.json_types import JsonValue
-from core.state import MergeRule, Phase
+from core.state import PHASES, MergeRule, Phase
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from core.config import Workflow
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +80,66 @@ class ChangeSetting:
 
     key: str
     value: JsonValue
+    what: str = ""
+    """The part of a long value that is new; empty: all of it."""
 
 
-Fix: TypeAlias = ReplaceAgent | ReplaceBackend | SetMergeRule | ChangeGroup | RemoveGroup | ChangeSetting
+Renamed: TypeAlias = Literal["workflow", "budget", "opencode_defaults", "group", "agent"]
+"""What has a key that is to be called otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class RenameKey:
+    """Call a key otherwise that nobody knows, wherever objects of that kind have it."""
+
+    of: Renamed
+    key: str
+    by: str
+
+
+def has_key(workflow: Workflow, fix: RenameKey) -> bool:
+    """Whether anything of the workflow has a key that is to be called otherwise."""
+    groups = [group for phase in PHASES for group in workflow.groups(phase)]
+    models: list[BaseModel] = []
+    match fix.of:
+        case "workflow":
+            models.append(workflow)
+        case "budget":
+            models.append(workflow.budget)
+        case "opencode_defaults":
+            models.append(workflow.opencode_defaults)
+        case "group":
+            models.extend(groups)
+        case "agent":
+            models.extend(entry for group in groups for entry in getattr(group, "agents", ()))
+    return any(fix.key in (model.model_extra or {}) for model in models)
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveAgent:
+    """Take an agent away from one place."""
+
+    phase: Phase
+    group: int
+    entry: int
+    agent: str
+
+
+@dataclass(frozen=True, slots=True)
+class MakeAgent:
+    """Make the agent that a workflow names: no edit of the workflow, but a question to the user."""
+
+    agent: str
+
+
+Fix: TypeAlias = (
+    ReplaceAgent
+    | ReplaceBackend
+    | SetMergeRule
+    | ChangeGroup
+    | RemoveGroup
+    | ChangeSetting
+    | RenameKey
+    | RemoveAgent
+    | MakeAgent
+)

@@ -34,6 +34,8 @@ class Problem:
     column: int | None = None
     fix: Fix | None = None
     """An edit of the workflow that solves it, where one is obvious."""
+    other_fixes: tuple[Fix, ...] = ()
+    """What else would solve it."""
 
     def text(self) -> str:
         """One line for a person: file:line:column: place: message. Suggestion."""

@@ -8,6 +8,7 @@ large are refused. Nothing here changes a value.
 from __future__ import annotations
 
 from collections.abc import ItemsView, Iterable, KeysView, ValuesView
+from dataclasses import dataclass
 
 from core.state import WorkflowState
 
@@ -23,15 +24,32 @@ _SLOWEST_TEXT, _SLOWEST_SOUGHT = 30_000, 100
 """Characters; with longer texts Python searches in a way whose time does not depend on what is sought."""
 
 
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """Put `text` where the characters from `start` up to `end` stand, counted from 0."""
+
+    start: int
+    end: int
+    text: str
+
+
 class ConditionError(Exception):
     """An end condition cannot be used, or cannot be evaluated for this state.
 
     `message` says why in a sentence; `column` counts characters from 1 (None: no place); `suggestion` says
-    what to write instead, or is empty.
+    what to write instead, or is empty. `instead`: what to put where, in the text of the condition, where
+    that is certain.
     """
 
-    def __init__(self, message: str, column: int | None = None, suggestion: str = "") -> None:
+    def __init__(
+        self,
+        message: str,
+        column: int | None = None,
+        suggestion: str = "",
+        instead: Replacement | None = None,
+    ) -> None:
         super().__init__(f"{message} {suggestion}".strip())
+        self.instead = instead
         self.message = message
         self.column = column
         self.suggestion = suggestion

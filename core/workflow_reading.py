@@ -21,7 +21,8 @@ from core.config import (
     Workflow,
     WorkflowFile,
 )
-from core.findings import Finding, FindingList, did_you_mean, shown_key, to_problems
+from core.findings import Finding, FindingList, did_you_mean, nearest, shown_key, to_problems
+from core.fixes import Renamed, RenameKey
 from core.json_types import JsonObject, JsonValue
 from core.jsonc import JsonPath, parse_jsonc
 from core.problems import Problem, Severity, UserFileError
@@ -129,7 +130,7 @@ class _Reader:
             if groups or field in document or (singular is not None and singular in document):
                 data[field] = groups
         known = [*Workflow.model_fields, *SINGULAR_KEYS.values()]
-        self._unknown_keys(document, known, ())
+        self._unknown_keys(document, known, (), "workflow", Workflow)
         self._nested(data, "budget", Budget)
         self._nested(data, "opencode_defaults", OpencodeDefaults)
         return self._model(Workflow, data, ()) or Workflow()
@@ -177,7 +178,7 @@ class _Reader:
                 f"mode must be one of {_listed(GROUP_MODES)}, not {_shown(mode)}.",
                 did_you_mean(str(mode), GROUP_MODES),
             )
-        self._unknown_keys(raw.value, AgentGroup.model_fields, raw.path)
+        self._unknown_keys(raw.value, AgentGroup.model_fields, raw.path, "group", AgentGroup)
         data: dict[str, Any] = dict(raw.value)
         if mode not in GROUP_MODES:
             data.pop("mode", None)
@@ -209,7 +210,7 @@ class _Reader:
             if isinstance(item, str):
                 entries.append({"agent": item})
             elif isinstance(item, dict):
-                self._unknown_keys(item, AgentEntry.model_fields, (*path, index))
+                self._unknown_keys(item, AgentEntry.model_fields, (*path, index), "agent", AgentEntry)
                 entry = self._model(AgentEntry, item, (*path, index))
                 if entry is not None:
                     entries.append(entry)
@@ -245,7 +246,8 @@ class _Reader:
         if not isinstance(value, dict):
             self._error((key,), f"{key} must be an object, not {_kind(value)}.")
             return
-        self._unknown_keys(value, model.model_fields, (key,))
+        of: Renamed = "budget" if key == "budget" else "opencode_defaults"
+        self._unknown_keys(value, model.model_fields, (key,), of, model)
         made = self._model(model, value, (key,))
         if made is not None:
             data[key] = made
@@ -306,22 +308,45 @@ class _Reader:
         else:
             self._error(place, f"{name}: {detail['msg']}.")
 
-    def _unknown_keys(self, value: Mapping[str, JsonValue], known: Collection[str], path: JsonPath) -> None:
+    def _unknown_keys(
+        self,
+        value: Mapping[str, JsonValue],
+        known: Collection[str],
+        path: JsonPath,
+        of: Renamed | None = None,
+        model: type[BaseModel] = BaseModel,
+    ) -> None:
+        """`of`, `model`: what an edit could give the value another key of; None: nothing is edited there."""
         for key in value:
             if key in known or key.startswith(NOTE_SIGNS):
                 continue
+            near = None if self._found.full else nearest(key, known)
+            can_rename = near is not None and near not in value and _fits(model, near, value[key])
             self._found.add(
                 Finding(
                     (*path, key),
                     f"The key {shown_key(key)} is not known; it is kept, but has no effect.",
-                    "" if self._found.full else did_you_mean(key, known),
+                    f"Did you mean {near}?" if near is not None else "",
                     Severity.WARNING,
                     at_key=True,
+                    fix=RenameKey(of, key, near) if of is not None and near and can_rename else None,
                 )
             )
 
     def _error(self, path: JsonPath, message: str, suggestion: str = "", *, at_key: bool = False) -> None:
         self._found.add(Finding(path, message, suggestion, at_key=at_key))
+
+
+def _fits(model: type[BaseModel], key: str, value: JsonValue) -> bool:
+    """Whether a plain setting may have this value; agents and groups are no plain settings."""
+    field = model.model_fields.get(key)
+    if field is None or key in {*PHASE_KEYS.values(), "agents", "agent", "mode"}:
+        return False
+    try:
+        setattr(model.model_construct(), key, value)
+    except ValidationError:
+        return False
+    return not isinstance(value, bool) or field.annotation in (bool, bool | None)
 
 
 def _kind(value: object) -> str:
