@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 from app.buttons import Button, ButtonLook
 from app.closing import Closing
 from app.file_actions import FileActions
+from app.notice_bar import NoticeArea
 from app.question import Choice, ask
 from app.run_in_tray import RunInTray
 from core.events import StopKind
@@ -46,7 +47,7 @@ def test_quitting_in_haste_leaves_the_run_alone(qtbot: QtBot, key: Qt.Key) -> No
     window.show()
     stops: list[StopKind] = []
     files, tray = cast(FileActions, SavedFiles()), cast(RunInTray, NoTray())
-    closing = Closing(window, files, lambda: True, stops.append, tray)
+    closing = Closing(window, files, lambda: True, stops.append, tray, NoticeArea(window))
     closing.begin()
     question = closing.question
     assert question is not None

@@ -519,9 +519,9 @@ def test_a_payload_of_ten_megabytes_is_looked_at_without_building_it(tab: StateT
     run = Running(tab)
     rows: JsonObject = {f"row {n}": {"n": n, "text": "x" * 80} for n in range(100_000)}
     run.merge(("amala", rows))
-    qtbot.waitUntil(lambda: not tab.work.busy)
+    qtbot.waitUntil(lambda: not tab.work.busy, timeout=60_000)
     run.merge(("vera", {"row 99999": {"n": -1}}))
-    qtbot.waitUntil(lambda: not tab.work.busy)
+    qtbot.waitUntil(lambda: not tab.work.busy, timeout=60_000)
     assert len(tab.model._nodes) < 5_000
     assert "1 change" in tab.points.words.text()
     tab.changes_button.click()
