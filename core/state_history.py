@@ -29,6 +29,8 @@ ROOM = 64 * 1024 * 1024
 """Bytes, as JSON, that the states in memory may have together."""
 _SMALL = 128 * 1024
 """Bytes of a state, as JSON, that is compared within a millisecond or two."""
+_FEW_CONFLICTS = 100
+"""Of one merge, whose writers are sorted within a millisecond or two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +177,7 @@ class StateHistory:
             merge = self._fold.merges[number]
             state, before = self._kept.get(number), self._kept.get(number - 1)
             small = max(merge.size, self._fold.merges[max(0, number - 1)].size) <= _SMALL
+            small = small and len(merge.point.conflicts) <= _FEW_CONFLICTS
             known = merge.point.is_start or (before is not None and merge.updates is not None)
             if state is None or not small or not known:
                 return None

@@ -404,3 +404,23 @@ def test_a_state_that_is_known_is_shown_also_where_nothing_is_recorded(tmp_path:
     assert look.changes.count == 0
     with pytest.raises(StateUnknown):
         history.look(0)
+
+
+def test_a_merge_with_thousands_of_conflicts_is_left_to_a_worker() -> None:
+    """Whose value counts of each takes longer than a window may stand still."""
+    history = StateHistory()
+    state = first_state("r", "w", 3, "", {})
+    conflict = Conflict("payload.n", MergeRule.LAST, "one", 1, "two", 2, 2)
+    for number, conflicts in ((1, (conflict,)), (2, (conflict,) * 7_000)):
+        history.take(
+            [
+                StateChanged(time=1.0, state=state),
+                GroupStarted(time=1.0, phase="loop", iteration=number),
+                Merged(time=2.0, phase="loop", iteration=number, conflicts=conflicts),
+                StateChanged(time=2.0, state=state),
+            ]
+        )
+    assert history.count == 3
+    assert history.quick_look(1) is not None
+    assert history.quick_look(2) is None
+    assert history.look(2).point.conflicts
