@@ -152,6 +152,8 @@ def _mark(mark: Mark, names_from: float = 0.0) -> ChartMark:
 def _bar(drawn: DrawnBar, top: int, height: int, anchors: dict[str, str]) -> ChartBar:
     bar = drawn.bar
     words = [bar.title, bar.status.value, time_words(drawn.seconds)]
+    if drawn.waited:
+        words.append(f"{time_words(drawn.waited)} of it waiting for you")
     if bar.starts > 1:
         words.append(f"start {bar.start_number} of {bar.starts}")
     if len(bar.attempts) > 1:

@@ -40,6 +40,8 @@ class DrawnBar:
 
     bar: Bar
     seconds: float
+    waited: float
+    """Seconds of it in which it waited for its user."""
     pieces: tuple[Piece, ...]
 
 
@@ -91,7 +93,10 @@ def timeline_of(chart: RunChart, clock: RunClock, now: float) -> Timeline:
     phase = ""
     for row in chart.rows:
         bars = tuple(
-            DrawnBar(bar, bar.until(now) - bar.first, tuple(_pieces(bar, scale, now))) for bar in row.bars
+            DrawnBar(
+                bar, bar.until(now) - bar.first, bar.waited_for_user(now), tuple(_pieces(bar, scale, now))
+            )
+            for bar in row.bars
         )
         if not bars:
             continue
@@ -129,6 +134,9 @@ def _pieces(bar: Bar, scale: _Scale, now: float) -> Iterator[Piece]:
         finished = ended if attempt.finished is None else attempt.finished
         end = max(left, scale(finished))
         yield Piece(left, end - left, _kind(bar, attempt, after), _SIGNS.get(attempt.kind, ""))
+    if bar.worked_until(now) < ended:
+        # It asked its user, or waited for its next attempt.
+        yield Piece(end, scale(ended) - end, "wait")
 
 
 def _kind(bar: Bar, attempt: Attempt, after: Attempt | None) -> str:

@@ -81,6 +81,18 @@ class Bar:
             if attempt.retry_in is not None and attempt.finished is not None:
                 yield attempt.finished, max(attempt.finished, min(end, attempt.finished + attempt.retry_in))
 
+    def worked_until(self, now: float) -> float:
+        """When it was at work last; after that it waited, for its user or for time to pass."""
+        until = self.until(now)
+        last = self.attempts[-1].finished if self.attempts else None
+        # What comes after an attempt passes by itself within a moment.
+        return until if last is None or until - last <= _AT_ONCE else last
+
+    def waited_for_user(self, now: float) -> float:
+        """Seconds in which it asked its user, or the run was paused before its next attempt."""
+        waits = (ended - began for began, ended in waits_for_user(self, now))
+        return sum(wait + _AT_ONCE for wait in waits if wait > 0)
+
     def seconds(self, now: float) -> float:
         """How long it worked: its attempts. Not counted is what it waited for a slot, for the user, or for
         the time of its next attempt."""

@@ -94,7 +94,10 @@ class BarPainter:
             following = bar.attempts[number + 1] if number + 1 < len(bar.attempts) else None
             last = following is None and bar.status is not TurnStatus.RUNNING
             began = left if number == 0 else self.x(attempt.started)
-            ended = right if last or attempt.finished is None else self.x(attempt.finished)
+            ended = right if attempt.finished is None else self.x(attempt.finished)
+            waited = following is None and bar.worked_until(self.plot.now) < bar.until(self.plot.now)
+            if last and not waited:
+                ended = right
             corrected = following is not None and following.kind is AttemptKind.CORRECTION
             if last or attempt.finished is None:
                 yield _Part(began, ended, bar.status, attempt.kind)
@@ -104,7 +107,7 @@ class BarPainter:
                 yield _Part(began, ended, bar.status, attempt.kind, corrected=True)
             else:
                 yield _Part(began, ended, TurnStatus.STOPPED, attempt.kind)
-            if following is None and not last and attempt.finished is not None:
+            if waited or (following is None and not last and attempt.finished is not None):
                 yield _Part(right, right, TurnStatus.WAITING)
 
     def _paint_reason(self, painter: QPainter, bar: Bar, right: float, middle: float) -> None:

@@ -49,7 +49,8 @@ class RowShapes:
                 height = HEIGHTS[bar.status]
                 firsts, rects = self._dense.setdefault(bar.status, ([], []))
                 firsts.append(first)
-                rects.append(QRectF(first, -height / 2, last - first, height))
+                worked = clock.seconds(bar.worked_until(bar.ended))
+                rects.append(QRectF(first, -height / 2, worked - first, height))
 
     def between(self, began: float, ended: float) -> range:
         """The numbers of the bars of which something is between these times."""

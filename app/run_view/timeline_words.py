@@ -60,6 +60,10 @@ def bar_lines(bar: Bar, now: float, tr: Translate) -> list[str]:
     waited = bar.first - bar.called if bar.began is not None else bar.until(now) - bar.called
     if waited >= 0.5:
         lines.append(tr("Waited {0} for a slot").format(short_time(waited)))
+    asked = bar.waited_for_user(now)
+    if asked:
+        words = tr("At work for {0}, waited {1} for you")
+        lines.append(words.format(short_time(bar.seconds(now)), short_time(asked)))
     if len(bar.attempts) > 1:
         lines += [attempt_line(bar, number, now, tr) for number in range(len(bar.attempts))]
     spent = [quantity_words(bar.spent.usage.total_tokens, "token")] if bar.spent.usage.total_tokens else []

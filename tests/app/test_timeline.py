@@ -236,6 +236,33 @@ def test_a_retry_shows_what_failed_the_wait_and_what_came_then(shown: Shown) -> 
     assert shown.tip(box.center()).count("overloaded") == 1
 
 
+@pytest.mark.parametrize("many", [False, True])
+def test_a_wait_for_the_user_that_ended_the_turn_is_no_work(
+    shown: Shown, many: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if many:
+        monkeypatch.setattr("app.run_view.timeline_painter._MOST_IN_DETAIL", 0)
+    story = Story()
+    story.group(0, "vera", "linter", index=1)
+    story.begin(VERA, 0)
+    story.begin(LINTER, 0)
+    story.attempt_ends(VERA, 12)
+    story.end(LINTER, 60)
+    story.add(TurnFinished(time=START + 60, turn=VERA, status=TurnStatus.FAILED, message="No update."))
+    story.finish(60)
+    shown.tell(story.events, 60)
+    picture, box = shown.picture(), shown.area.rect_of(shown.spot(VERA))
+    y = box.center().y() + 5
+    colors = [picture.pixelColor(box.left() + int(box.width() * part), y) for part in (0.12, 0.4, 0.97)]
+    assert _near(colors[0], QColor(theme().failed))
+    assert not any(_near(color, QColor(theme().failed)) for color in colors[1:])
+    dotted = {picture.pixel(x, box.center().y()) for x in range(box.left() + box.width() // 2, box.right())}
+    assert many or len(dotted) > 1, "the wait is drawn"
+    tip = shown.tip(box.center())
+    assert "vera 1 · failed" in tip
+    assert "At work for 0:12, waited 0:48 for you" in tip
+
+
 def test_the_tool_tip_tells_all_about_a_bar(shown: Shown) -> None:
     story = finished(TurnStatus.FAILED)
     last = next(event for event in story.events if isinstance(event, TurnFinished) and event.turn == SECURITY)

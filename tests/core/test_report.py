@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import resources
-from core.events import RunFinished, TurnFinished
+from core.events import RunFinished, TurnFinished, TurnStatus
 from core.journal import JOURNAL_NAME
 from core.json_types import JsonValue
 from core.open_runs import RunLock
@@ -28,9 +28,12 @@ from core.recorded_run import RecordedRun, read_run
 from core.report import file_name, report_html, report_json, report_of, write_html, write_json
 from core.report_schema import report_schema, report_schema_text
 from core.report_text import fair_share, json_bytes, json_shown, shown
+from core.report_timeline import timeline_of
 from core.report_tree import MOST_BELOW, MOST_DEEP, MOST_NODES, Node, state_tree
 from core.run_files import STATE_NAME, WORKFLOW_NAME
+from core.run_times import run_chart
 from tests.core.report_support import BEGAN, HOSTILE, JournalOf, hostile_run, large_run
+from tests.core.run_story import START, Story
 from tests.core.run_support import FinishedRun, Workshop
 
 RUN = "20250101-000000-abcd"
@@ -243,6 +246,24 @@ def test_the_time_between_two_lives_is_left_out_of_the_timeline(tmp_path: Path) 
     (first, second) = re.findall(r'class="piece succeeded" x="([\d.]+)%" y="\d+" width="([\d.]+)%"', page)
     assert (float(first[0]), float(first[1])) == pytest.approx((0, 50), abs=0.01)
     assert (float(second[0]), float(second[1])) == pytest.approx((50, 50), abs=0.01)
+
+
+def test_the_wait_for_an_answer_that_ended_a_turn_is_drawn_as_waiting() -> None:
+    story = Story()
+    first, second = story.group(0, "vera", "linter")
+    story.begin(first, 0)
+    story.begin(second, 0)
+    story.attempt_ends(first, 20)
+    story.end(second, 100)
+    story.add(TurnFinished(time=START + 100, turn=first, status=TurnStatus.FAILED))
+    story.finish(100)
+    chart = run_chart(story.progress)
+    drawn = timeline_of(chart, chart.clock(START + 100), START + 100)
+    pieces = next(row.bars[0].pieces for row in drawn.rows if row.label == "vera")
+    assert [(piece.left, piece.width, piece.kind) for piece in pieces] == [
+        (0, pytest.approx(20), "failed"),
+        (pytest.approx(20), pytest.approx(80), "wait"),
+    ]
 
 
 # --- HTML: nothing comes from elsewhere, nothing is but text ------------------------------------------------
