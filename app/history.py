@@ -16,6 +16,7 @@ from PySide6.QtGui import QDesktopServices, QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from app.live_entry import LiveEntry
+from app.live_entry import LiveEntry
 from app.notice_bar import Notice, NoticeArea, Tone
 from app.side import Side
 from core.problems import UserFileError
@@ -223,6 +224,7 @@ class History(QObject):
         right.provide(Side.RUNS, self._build, lambda: self.side.open_find())
         right.side_changed.connect(self._side_changed)
         self.live_entry = LiveEntry(run, self)
+        self.live_entry = LiveEntry(run, self)
         run.running_changed.connect(self._running_changed)
 
     # --- the side --------------------------------------------------------------------------------------
@@ -288,6 +290,7 @@ class History(QObject):
     @Slot(object)
     def _side_changed(self, side: Side) -> None:
         if side is Side.RUNS:
+            self.live_entry.follow()
             self.live_entry.follow()
             # Another workflow may be open by now, and runs may have ended; what is known is not read twice.
             log_dir = LogDir(self._document.snapshot(), self._document.default_workdir, self._wanted)

@@ -46,6 +46,16 @@ class RunLimits:
         )
 
 
+class Waits(StrEnum):
+    """For what a run that goes on waits."""
+
+    NOTHING = ""
+    ANSWER = "answer"
+    """All that is open has asked the user, or some of it while others work."""
+    PAUSED = "paused"
+    """The run as a whole waits for the user."""
+
+
 class Outcome(StrEnum):
     """How a run stands, for a list: what one would look for. In the order in which they are offered."""
 
@@ -96,6 +106,10 @@ class RunEntry:
     """How long it took, without the time between its lives."""
     waited: float = 0.0
     """How much of that it waited for the user."""
+    here: bool = False
+    """It goes on in this very window."""
+    waits: Waits = Waits.NOTHING
+    """Of a run that goes on: for what, as far as is known."""
     agents: tuple[str, ...] = ()
     """Names of the agents that had a turn, in the order of their first."""
 
@@ -144,6 +158,7 @@ def entry_of(run: RecordedRun) -> RunEntry:
         reason=run.reason,
         message=run.message,
         going_on=run.going_on,
+        waits=Waits.PAUSED if run.going_on and progress.paused else Waits.NOTHING,
         obstacle=check.obstacle,
         next_place=run.next_place,
         done_turns=run.done_turns,

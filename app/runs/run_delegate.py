@@ -37,6 +37,8 @@ _FACTS = 500
 
 def icon_of(entry: RunEntry) -> tuple[str, str]:
     """Name of the icon for how a run stands, and of its colour in the theme."""
+    if entry.going_on and entry.waits:
+        return "triangle-alert", "failed"
     return OUTCOME_ICONS[entry.outcome]
 
 

@@ -142,13 +142,12 @@ class RunDetail(QWidget):
         if entry is None:
             return
         self.title.setText(harmless(title_words(entry)))
-        began = self.tr("began {0}").format(moment_words(entry.started)) if entry.started else ""
-        facts = (began, age_words(entry.started, now), came_to_words(entry), agents_words(entry))
-        self.facts.setText(harmless(" · ".join(fact for fact in facts if fact)))
+        self.open_button.setText(self.tr("Go to the run") if entry.here else self.tr("Open"))
+        self.show_facts(entry, now)
         self.facts.setVisible(not entry.problem)
         message = entry.message or entry.problem
-        if entry.obstacle and entry.obstacle != COMPLETE:
-            message = f"{message}\n{entry.obstacle}" if message != entry.obstacle else message
+        if entry.obstacle and entry.obstacle != COMPLETE and entry.obstacle not in message:
+            message = f"{message}\n{entry.obstacle}"
         self.message.setText(message)
         self.message.setVisible(bool(message))
         self.form.setVisible(entry.resumable)
@@ -161,6 +160,12 @@ class RunDetail(QWidget):
         self.more_button.setVisible(entry.resumable)
         self._show_limits()
         self.open_button.set_look(ButtonLook.OUTLINED if entry.resumable else ButtonLook.FILLED)
+
+    def show_facts(self, entry: RunEntry, now: float) -> None:
+        """What changes of a run while it goes on."""
+        began = self.tr("began {0}").format(moment_words(entry.started)) if entry.started else ""
+        facts = (began, age_words(entry.started, now), came_to_words(entry), agents_words(entry))
+        self.facts.setText(harmless(" · ".join(fact for fact in facts if fact)))
 
     # --- what may be changed ---------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ from app.plain_text import plain_tool_tip
 from app.reading_text import harmless
 from app.runs.columns import NUMBERS, Column, SortKey, cell, heading, sort_key
 from app.runs.entry import Outcome, RunEntry
+from app.runs.live_run import LiveRun
 from app.runs.words import (
     age_words,
     date_words,
@@ -54,6 +55,7 @@ class RunList(QAbstractTableModel):
         self._words: list[str] = []
         self._outcomes: frozenset[Outcome] = frozenset()
         self._column, self._down = Column.STARTED, True
+        self._live: LiveRun | None = None
         self._texts: dict[Path, str] = {}
         """By folder: what may be searched for; written down once, as every key that is typed asks."""
         self._keys: dict[Path, SortKey] = {}
@@ -88,6 +90,8 @@ class RunList(QAbstractTableModel):
         """Add runs, or show them as they are now."""
         changed: list[int] = []
         for entry in entries:
+            if self._live is not None and self._live.folder == entry.folder:
+                entry = self._live.shown_in(entry)
             if self._known.get(entry.folder) == entry:
                 continue
             self._known[entry.folder] = entry
@@ -99,6 +103,13 @@ class RunList(QAbstractTableModel):
         for row in changed:
             self.dataChanged.emit(self.index(row, 0), self.index(row, Column.AGENTS))
         self._refresh()
+
+    def follow(self, live: LiveRun | None) -> None:
+        """Show the run of this window as it is now; None: there is none, what was read last counts again."""
+        self._live = live
+        known = self._known.get(live.folder) if live is not None else None
+        if known is not None:
+            self.put([known])
 
     def keep_only(self, folders: set[Path]) -> None:
         """Forget the runs whose folders are not there any more."""

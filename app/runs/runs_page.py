@@ -30,6 +30,7 @@ from app.labels import ElidedLabel, QuietLabel
 from app.runs.columns import NUMBERS, Column, heading
 from app.runs.entry import RunEntry
 from app.runs.lined_splitter import LinedSplitter
+from app.runs.live_run import LiveRun
 from app.runs.outcome_chips import OutcomeChips
 from app.runs.run_actions import RunActions
 from app.runs.run_detail import RunDetail
@@ -272,6 +273,20 @@ class RunsPage(QWidget):
     def close_reader(self) -> None:
         """The window closes."""
         self.reader.close()
+
+    def show_live(self, live: LiveRun | None) -> None:
+        """How the run of this window stands now; None: there is none."""
+        before = self.current
+        self.runs.follow(live)
+        now = self.current
+        if now is None or now == before:
+            return
+        if before is None or (now.waits, now.here) != (before.waits, before.here):
+            self._show_current()
+            self._show_state()
+        else:
+            # Nothing else: who selects text of it keeps that.
+            self.detail.show_facts(now, self._clock())
 
     # --- what is shown ---------------------------------------------------------------------------------
 

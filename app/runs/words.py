@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QCoreApplication, QDateTime, QLocale
 
-from app.runs.entry import Outcome, RunEntry
+from app.runs.entry import Outcome, RunEntry, Waits
 from core.progress_words import cost_words, duration_words
 from core.run_duration import RunDuration, run_duration_words
 from core.state import MergeRule
@@ -82,7 +82,11 @@ def ending_words(entry: RunEntry) -> str:
     if entry.problem:
         return tr("cannot be read")
     if entry.going_on:
-        return tr("goes on")
+        return {
+            Waits.NOTHING: tr("goes on"),
+            Waits.ANSWER: tr("waits for your answer"),
+            Waits.PAUSED: tr("paused, waits for you"),
+        }[entry.waits]
     if entry.status is None:
         return tr("cut off")
     kind, _, rest = entry.reason.partition(":")

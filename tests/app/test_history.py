@@ -36,7 +36,7 @@ from app.runs.entry import Outcome
 from app.runs.runs_page import RunsPage
 from app.settings_store import SettingsStore
 from app.side import Side
-from core.events import RunStarted
+from core.events import RunPaused, RunStarted
 from core.open_runs import RunLock
 from core.progress import RunProgress
 from tests.core.run_support import FinishedRun, Workshop
@@ -285,6 +285,35 @@ def test_the_run_of_this_window_is_shown_live(room: Room, shop: Workshop) -> Non
     room.run.progress = progress
     room.select(first)
     room.key(Qt.Key.Key_Return)
+    assert room.right.side is Side.RUN
+
+
+def test_the_run_of_this_window_is_told_apart_and_followed(room: Room, shop: Workshop) -> None:
+    first, _ = two_runs(shop)
+    assert room.right.run_view is not None
+    now = 1000.0
+    room.run.clock = lambda: now
+    progress = RunProgress()
+    progress.apply(RunStarted(time=now, run_id=first.folder.name))
+    progress.folder = str(first.folder)
+    room.run.progress = progress
+    room.list_runs(2)
+    room.select(first)
+    entry = room.page.current
+    assert entry is not None
+    assert entry.outcome is Outcome.GOING_ON
+    assert room.page.detail.message.text() == "It is going on in this window."
+    assert room.page.detail.open_button.text() == "Go to the run"
+    assert "0:00" in room.page.runs.index_of(first.folder).siblingAtColumn(Column.DURATION).data()
+    now = 1065.0
+    progress.apply(RunPaused(time=1005.0, message="The quota is used up."))
+    room.run.ticked.emit()
+    row = room.page.runs.index_of(first.folder)
+    assert row.siblingAtColumn(Column.DURATION).data() == "1:05"
+    assert row.siblingAtColumn(Column.OUTCOME).data() == "paused, waits for you"
+    assert "1:05, of it 1:00 waiting for you" in room.page.detail.facts.text()
+    assert "It is paused and waits for you." in room.page.detail.message.text()
+    QTest.mouseClick(room.page.detail.open_button, Qt.MouseButton.LeftButton)
     assert room.right.side is Side.RUN
 
 

@@ -353,6 +353,7 @@ def test_the_strip_shows_time_silence_and_attempt_of_running_agents(shown: Shown
     shown.feed(
         group(*AGENTS),
         *(TurnStarted(time=START, turn=turn) for turn in (VERA, LINTER, SECURITY)),
+        AttemptStarted(time=START, turn=SECURITY, number=1),
         TurnActivity(time=START + 24, turn=LINTER),
         AttemptStarted(time=START + 40, turn=SECURITY, number=2, kind=AttemptKind.RETRY),
         TurnActivity(time=START + 41, turn=VERA),
