@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QKeyCombination, QObject, Qt, Signal
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu, QWidget
 
@@ -71,6 +71,12 @@ class RunActions(QObject):
             self.folder,
             self.delete,
         )
+
+    def has_key(self, key: QKeyCombination) -> bool:
+        """Whether a key belongs to an action of the whole page, also while text is edited there."""
+        keys = QKeySequence(key)
+        actions = (self.compare, self.export_html, self.export_json)
+        return any(keys in action.shortcuts() for action in actions)
 
     def _make(self, owner: QWidget, text: str, icon_name: str, key: str, do: Callable[[], object]) -> QAction:
         action = QAction(icon(icon_name, "quiet"), text, self)

@@ -444,7 +444,14 @@ class RunsPage(QWidget):
     # --- keys and size ---------------------------------------------------------------------------------
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
-        """Arrows and Enter of the search field work on the list; Escape clears it."""
+        """Arrows and Enter of the search field work on the list, and so do the keys of all other actions but
+        those that edit text; Escape clears it."""
+        if watched is self.field and event.type() == QEvent.Type.ShortcutOverride:
+            if isinstance(event, QKeyEvent) and self.actions_of_runs.has_key(event.keyCombination()):
+                # The field would take some of them for its own: Ctrl+E for "to the end of the line".
+                event.ignore()
+                return True
+            return False
         if not isinstance(event, QKeyEvent) or event.type() != QEvent.Type.KeyPress:
             return False
         if watched is self.list:

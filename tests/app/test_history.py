@@ -541,6 +541,31 @@ def test_a_run_is_exported_and_the_report_can_be_opened(
     assert not room.page.work.isVisible()
 
 
+def test_the_keys_of_the_list_work_while_the_search_has_the_focus(room: Room, shop: Workshop) -> None:
+    two_runs(shop)
+    room.list_runs(2)
+    actions = room.page.actions_of_runs
+    asked: list[str] = []
+    for action in actions.all:
+        action.triggered.disconnect()
+    actions.export_html.triggered.connect(lambda: asked.append("html"))
+    actions.export_json.triggered.connect(lambda: asked.append("json"))
+    actions.compare.triggered.connect(lambda: asked.append("compare"))
+    actions.delete.triggered.connect(lambda: asked.append("delete"))
+    field = room.page.field
+    field.setFocus()
+    room.until(field.hasFocus)
+    room.key(Qt.Key.Key_E, CTRL)
+    room.key(Qt.Key.Key_E, CTRL | SHIFT)
+    room.key(Qt.Key.Key_C, CTRL | SHIFT)
+    assert asked == ["html", "json", "compare"]
+    QTest.keyClicks(field, "ab")
+    field.setCursorPosition(0)
+    room.key(Qt.Key.Key_Delete)
+    assert field.text() == "b", "there it edits the text"
+    assert asked == ["html", "json", "compare"]
+
+
 def test_a_report_that_cannot_be_written_is_said(room: Room, shop: Workshop, tmp_path: Path) -> None:
     first, _ = two_runs(shop)
     room.list_runs(2)
