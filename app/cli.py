@@ -9,6 +9,7 @@ import gc
 import io
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -237,19 +238,21 @@ def _given(options: argparse.Namespace) -> dict[str, str] | None:
 
 def _validate(options: argparse.Namespace) -> int:
     from core.backends.registry import backend_names
-    from core.check import check_path
+    from core.check_in_force import check_path_in_force
     from core.problems import Severity
 
     worst = EXIT_OK
     for path in options.workflow:
-        problems = check_path(path, backend_names(), options.workdir)
+        problems = check_path_in_force(path, backend_names(), options.workdir, environ=os.environ)
         for problem in problems:
             _say(f"{problem.severity.value}: {problem.text()}")
-        errors = sum(problem.severity is Severity.ERROR for problem in problems)
-        if errors:
+        count = Counter(problem.severity for problem in problems)
+        if count[Severity.ERROR]:
             worst = EXIT_USAGE
-        warnings = len(problems) - errors
-        _say(f"{path}: {_amount(errors, 'error')}, {_amount(warnings, 'warning')}")
+        amounts = [_amount(count[each], each.value) for each in (Severity.ERROR, Severity.WARNING)]
+        if count[Severity.HINT]:
+            amounts.append(_amount(count[Severity.HINT], "hint"))
+        _say(f"{path}: {', '.join(amounts)}")
     return worst
 
 

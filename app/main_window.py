@@ -33,7 +33,6 @@ from app.left_overs import LeftOvers
 from app.notice_bar import Notice, NoticeArea, Tone
 from app.other_settings import SettingsSource
 from app.problem_places import ProblemPlaces
-from app.problem_text import errors_of
 from app.recent_files import RecentFiles
 from app.regions import Regions
 from app.resuming import Resuming
@@ -284,9 +283,7 @@ class MainWindow(FileDropWindow):
 
     @Slot()
     def _show_problem_count(self) -> None:
-        problems = self.document.problems
-        errors = len(errors_of(problems))
-        self.status.show_problems(errors, len(problems) - errors)
+        self.status.show_problems(self.document.problems)
 
     @Slot()
     def _selection_changed(self) -> None:

@@ -12,6 +12,7 @@ from app.focus_line import FocusLine
 from app.problem_text import problem_line
 from app.reading_text import harmless
 from app.scroll_bar import use_thin_scroll_bars
+from app.severity import SIGNS, severity_name
 from app.theme import icon, theme
 from core.problems import Problem, Severity
 
@@ -61,10 +62,8 @@ class ProblemList(QWidget):
         self._problems = ordered
         self.list.clear()
         for problem in ordered:
-            error = problem.severity is Severity.ERROR
-            sign = icon("circle-alert", "failed") if error else icon("triangle-alert", "other")
-            item = QListWidgetItem(sign, harmless(problem_line(problem)))
-            kind = self.tr("Error") if error else self.tr("Warning")
+            item = QListWidgetItem(icon(*SIGNS[problem.severity]), harmless(problem_line(problem)))
+            kind = severity_name(problem.severity)
             item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{kind}: {item.text()}")
             self.list.addItem(item)
         self.setVisible(bool(ordered))

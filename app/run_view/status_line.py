@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRectF, QSize, QTimer, Signal, Slot
@@ -11,11 +12,13 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 from app.accessible import announce
 from app.buttons import Button, ButtonLook
 from app.labels import NumberLabel, QuietLabel
+from app.severity import counted
 from app.theme import font, paint_icon, theme
 from core.progress_words import cost_words, dollar_words, duration_words, phase_words, span_words
 from core.statuses import RunStatus, StopKind
 
 if TYPE_CHECKING:
+    from core.problems import Problem
     from core.progress import RunProgress
     from core.usage import Spent
 
@@ -160,7 +163,7 @@ class StatusLine(QWidget):
         self._forget.setInterval(_SAY_MS)
         self._forget.timeout.connect(self.said.clear)
         self.show_idle(None, 0)
-        self.show_problems(0, 0)
+        self.show_problems(())
 
     # --- what is shown ---------------------------------------------------------------------------------
 
@@ -228,12 +231,9 @@ class StatusLine(QWidget):
         """A question has to be answered before the run begins."""
         self.light.show_word(self.tr("Needs your answer"), "failed", dot=True)
 
-    def show_problems(self, errors: int, warnings: int) -> None:
+    def show_problems(self, problems: Iterable[Problem]) -> None:
         """How much is wrong with the workflow."""
-        wrong = self.tr("{0} problem") if errors == 1 else self.tr("{0} problems")
-        worth = self.tr("{0} hint") if warnings == 1 else self.tr("{0} hints")
-        counts = ((errors, wrong), (warnings, worth))
-        self.problems.setText(", ".join(words.format(count) for count, words in counts if count))
+        self.problems.setText(counted(problems))
         self._show_standing(not self._busy)
 
     def show_backend(self, text: str) -> None:

@@ -81,6 +81,26 @@ def test_validate_tells_every_problem_in_one_pass_with_place_and_advice(shop: Wo
     assert re.search(r"wrong\.json: 4 errors, 1 warning$", found.strip())
 
 
+def test_validate_tells_what_is_wrong_in_a_file_with_settings_and_uses_the_rest(shop: Workshop) -> None:
+    """What keeps a run from beginning is told beforehand, with the file that it is in."""
+    shop.agent("vera")
+    path = shop.file({"loop_agents": ["vera"], "end_state_condition": "is_complete"})
+    settings = shop.folder / "openloop.json"
+    settings.write_text('{"agent_timeout": "abc", "max_lops":', encoding="utf-8")
+    broken = openloop("validate", path, cwd=shop.folder)
+    assert broken.returncode == 2
+    assert re.search(rf"^error: {re.escape(str(settings))}:1:\d+: ", broken.stdout, re.MULTILINE)
+    assert broken.stdout.splitlines()[-1].endswith(": 1 error, 1 warning")
+
+    settings.write_text('{"max_lops": 3, "agents_dir": "mine", "backend": "nope"}', encoding="utf-8")
+    (shop.folder / "mine").mkdir()
+    found = openloop("validate", path, cwd=shop.folder).stdout
+    assert re.search(
+        rf"^warning: {re.escape(str(settings))}:1:.*Did you mean max_loops\?", found, re.MULTILINE
+    )
+    assert re.search(rf"^error: {re.escape(str(settings))}:1:.*no backend called nope", found, re.MULTILINE)
+
+
 def test_validate_says_that_a_fan_out_group_cannot_run_yet(shop: Workshop) -> None:
     shop.agent("vera")
     path = shop.file({"loop_agents": [{"mode": "fan_out", "agent": "vera", "tasks": ["one"]}]})

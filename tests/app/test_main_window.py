@@ -518,13 +518,13 @@ def test_run_takes_the_workflow_as_it_is_now_also_unsaved(opened: Opened) -> Non
     assert opened.window.right.currentWidget() is opened.window.run_view
 
 
-def test_the_status_line_counts_hints_apart_from_what_is_wrong(opened: Opened) -> None:
-    assert opened.window.status.problems.text() == "1 hint"
+def test_the_status_line_counts_warnings_apart_from_errors(opened: Opened) -> None:
+    assert opened.window.status.problems.text() == "1 warning"
     write_workflow(opened.path, max_loop=3)
     opened.window.files.load(opened.path)
-    assert opened.window.status.problems.text() == "2 hints"
+    assert opened.window.status.problems.text() == "2 warnings"
     opened.document.insert_agents(["nobody", "nothing"], NewStep("finalization", 0))
-    assert opened.window.status.problems.text() == "2 problems, 2 hints"
+    assert opened.window.status.problems.text() == "2 errors, 2 warnings"
 
 
 def test_run_with_problems_shows_them_and_does_not_start(opened: Opened) -> None:

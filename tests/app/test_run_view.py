@@ -58,6 +58,7 @@ from core.events import (
 )
 from core.json_types import JsonValue
 from core.plan import Place
+from core.problems import Problem, Severity
 from core.progress import Note, RunProgress
 from core.recorded_run import read_run
 from core.state import Conflict, MergeRule, Phase, WorkflowState
@@ -765,10 +766,11 @@ def test_a_price_that_is_not_known_is_not_called_free(status: StatusLine) -> Non
 
 def test_at_rest_the_line_says_what_is_ready_and_what_is_wrong(status: StatusLine, qtbot: QtBot) -> None:
     status.show_backend("opencode 1.18.33")
-    status.show_problems(1, 0)
+    hint = Problem("It may end early.", severity=Severity.HINT)
+    status.show_problems([Problem("There is no vera."), hint, hint])
     assert texts(status) == ["Ready"]
     assert status.backend.text() == "opencode 1.18.33"
-    assert status.problems.text() == "1 problem"
+    assert status.problems.text() == "1 error, 2 hints"
     with qtbot.waitSignal(status.problems_requested):
         status.problems.click()
 
