@@ -80,12 +80,12 @@ class AgentActions(QObject):
 
     @Slot(str)
     def open_agent(self, name: str) -> None:
-        """Open an agent in the editor, also one whose file cannot be read."""
+        """Open an agent in the editor, also one whose file cannot be read; make one that is not there."""
         path = self.path_of(name)
         if path is not None:
             self.edit_requested.emit(path)
         else:
-            self.message.emit(self.tr("There is no file of an agent called {0}.").format(name))
+            self.new_agent(name=name)
 
     def path_of(self, name: str) -> Path | None:
         """The file of an agent; None: there is none."""
@@ -107,11 +107,12 @@ class AgentActions(QObject):
     # --- new ones --------------------------------------------------------------------------------------
 
     @Slot()
-    def new_agent(self) -> None:
-        """Ask what a new agent is to be, make it and open it."""
+    def new_agent(self, *, name: str = "") -> None:
+        """Ask what a new agent is to be, make it and open it. `name`: what it may be called."""
         from app.new_agent import NewAgentDialog
 
-        self._ask(NewAgentDialog(self._places(), self._document.library, self._known_backends, self._window))
+        places, library = self._places(), self._document.library
+        self._ask(NewAgentDialog(places, library, self._known_backends, self._window, name=name))
 
     def copy_agent(self, text: str, name: str) -> None:
         """Ask where a copy of an agent goes. `text`: what it has; `name`: what it may be called."""

@@ -147,7 +147,9 @@ class WorkflowDocument(OpenWorkflow):
 
     def make_group(self, node_ids: Collection[int]) -> bool:
         """Make a parallel group of agents; of one alone: a step of its own."""
-        text = self.tr("Group {0}").format(self._names(node_ids))
+        chosen = [node.id for _, _, node in self._outline.all_agents() if node.id in node_ids]
+        text = self.tr("Group {0}") if len(chosen) > 1 else self.tr("Take {0} out of the group")
+        text = text.format(self._names(node_ids))
         return self._push(text, edits.make_group(self._outline, node_ids, self._new_id), node_ids)
 
     def join_next(self, node_id: int) -> bool:

@@ -246,7 +246,11 @@ def _other_phase(outline: Outline, phase: Phase, direction: int) -> NewStep | No
 
 
 def make_group(outline: Outline, node_ids: Collection[int], new_id: NewId) -> Outline:
-    """A parallel group of these agents where the first of them stands; one agent alone: its own step."""
+    """A parallel group of these agents where the first of them stands.
+
+    One agent alone becomes a step of its own: after those that it was parallel with, or between those that
+    stood before and after it.
+    """
     chosen = [(place, group, node) for place, group, node in outline.all_agents() if node.id in node_ids]
     if not chosen:
         return outline
@@ -254,6 +258,9 @@ def make_group(outline: Outline, node_ids: Collection[int], new_id: NewId) -> Ou
     first_place, first_group, first = chosen[0]
     if {node.id for node in first_group.agents} == {node.id for _, _, node in chosen}:
         return set_mode(outline, {first_group.id}, mode) if len(chosen) > 1 else outline
+    if len(chosen) == 1 and first_group.is_parallel:
+        after = NewStep(first_place.phase, first_place.group + 1)
+        return move_agents(outline, {first.id}, after, new_id)
     others = {node.id for _, _, node in chosen[1:]}
     lifted = _without_agents(outline, others)
     group = lifted.find_group(first_group.id)

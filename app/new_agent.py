@@ -33,6 +33,8 @@ LONGEST_NAME = 80
 _WIDTH = 480
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
 """Names that mean a device on Windows, in every folder."""
+_NOT_IN_NAMES = '/\\:*?"<>|'
+"""Signs that a file's name cannot have on every system."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,7 @@ class NewAgentDialog(ReadingOrder, QDialog):
         self._library = library
         self._copy_of = copy_of
         self._values: dict[str, object] = {"name": name or None}
-        self._role_is_own = False
+        self._role_is_own = self._has_problem = False
         self._grid = QGridLayout()
         self._grid.setHorizontalSpacing(3 * GRID)
         self._grid.setVerticalSpacing(0)
@@ -114,6 +116,7 @@ class NewAgentDialog(ReadingOrder, QDialog):
     def _make_rows(self, places: Sequence[Place], backends: Sequence[str]) -> None:
         name = TextRow(self.tr("Name"), self, field_text.parse_text, field_text.write_plain)
         name.placeholder(lambda: self.tr("such as security_auditor"))
+        name.explain(self._about_name)
         self._add("name", name)
         if self._copy_of is None:
             template = ChoiceRow(self.tr("Begins as"), self, self._template_choices())
@@ -182,6 +185,14 @@ class NewAgentDialog(ReadingOrder, QDialog):
             self.rows["role"].show_value(self._values["role"])
         self._check()
 
+    def _about_name(self) -> str:
+        name = self._values.get("name")
+        if self._has_problem or not isinstance(name, str) or self._library is None:
+            return ""
+        if self._library.get(name) is not None:
+            return self.tr("An installed agent has this name; the new one is used instead of it.")
+        return ""
+
     def _about_role(self) -> str:
         role = self._values.get("role")
         if isinstance(role, str) and role.strip().lower() in COMPLETING_ROLES:
@@ -202,6 +213,8 @@ class NewAgentDialog(ReadingOrder, QDialog):
             self.rows["role"].refresh_note()
         name, path = self._values.get("name"), self.path
         problem = self._problem(name, path) if isinstance(name, str) and path is not None else ""
+        self._has_problem = bool(problem)
+        self.rows["name"].refresh_note()
         self.rows["name"].show_error(problem)
         self.target.set_text(self.tr("File: {0}").format(path) if path is not None else "")
         self.make_button.setEnabled(path is not None and not problem)
@@ -212,6 +225,10 @@ class NewAgentDialog(ReadingOrder, QDialog):
             return self.tr("A name has at most {0} characters.").format(LONGEST_NAME)
         if any(not character.isprintable() for character in name):
             return self.tr("There is a character in it that cannot be seen.")
+        if name.startswith(".") or any(sign in name for sign in _NOT_IN_NAMES):
+            return self.tr("A name has none of {0} in it and does not begin with a dot.").format(
+                " ".join(_NOT_IN_NAMES)
+            )
         other = self._library.get(name) if self._library is not None else None
         if other is not None and other.path is not None and not _is_shipped(other.path):
             return self.tr("There is already an agent called {0}.").format(name)

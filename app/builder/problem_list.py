@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import (
+    QElapsedTimer,
     QEvent,
     QModelIndex,
     QObject,
@@ -39,6 +41,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import (
     QAbstractItemView,
+    QApplication,
     QFrame,
     QListView,
     QMenu,
@@ -57,34 +60,41 @@ from app.problem_fixes import fix_words
 from app.problem_text import problem_line
 from app.reading_text import harmless
 from app.scroll_bar import use_thin_scroll_bars
+from app.severity import SIGNS, severity_name
 from app.theme import RADIUS, font, is_appearance_event, paint_icon, theme
-from core.problems import Problem, Severity
+from core.problems import Problem
 
 PROBLEM_ROLE = Qt.ItemDataRole.UserRole + 1
 MARGIN = 12
 ICON = 14
 _ABOVE, _BELOW = 4, 4
-_LEAST_HEIGHT = 160
-_SHARE = 0.35
+_LEAST_HEIGHT = 96
+_SHARE = 1 / 3
 """Of the view around it that the list may take; what is more scrolls."""
-_SIGNS = {
-    Severity.ERROR: ("circle-x", "failed"),
-    Severity.WARNING: ("triangle-alert", "failed"),
-    Severity.HINT: ("info", "quiet"),
-}
-"""Icon and colour; no two share their shape."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """What a row says: a sentence, and the link behind it (empty: there is none)."""
+    """What a row says: a sentence, and the links behind it."""
 
     sentence: str
-    link: str = ""
+    links: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
-        return f"{self.sentence} {self.link}" if self.link else self.sentence
+        return " ".join((self.sentence, *([_BETWEEN.join(self.links)] if self.links else ())))
+
+    @property
+    def spans(self) -> list[tuple[int, int]]:
+        """Where the links stand in the text, each with its first character and the one after its last."""
+        spans, at = [], len(self.sentence) + 1
+        for link in self.links:
+            spans.append((at, at + len(link)))
+            at += len(link) + len(_BETWEEN)
+        return spans
+
+
+_BETWEEN = " · "
 
 
 def _words_of(problem: Problem, editable: bool, settings_files: Collection[Path]) -> _Words:
@@ -92,30 +102,32 @@ def _words_of(problem: Problem, editable: bool, settings_files: Collection[Path]
     if problem.file is not None and problem.file in settings_files:
         # Nothing else in the window shows that file.
         message = harmless(problem_line(problem, Path())).replace("\n", " ")
-        return _Words(message, harmless(tr("Open {0}").format(problem.file.name)))
+        return _Words(message, (harmless(tr("Open {0}").format(problem.file.name)),))
     if problem.fix is None or not editable:
         return _Words(f"{message} {harmless(problem.suggestion)}".strip().replace("\n", " "))
-    return _Words(message, harmless(fix_words(problem.fix)))
+    return _Words(message, tuple(harmless(fix_words(fix)) for fix in (problem.fix, *problem.other_fixes)))
 
 
 class _Text:
     """The words of a row, set in lines of a width."""
 
-    def __init__(self, words: _Words, width: int, *, underlined: bool = False) -> None:
+    def __init__(self, words: _Words, width: int, *, underlined: int | None = None) -> None:
         self._words = words
         option = QTextOption()
         # Names of agents and paths have no spaces.
         option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.layout = QTextLayout(words.text, font())
         self.layout.setTextOption(option)
-        if words.link:
+        formats = []
+        for number, (start, end) in enumerate(words.spans):
             link = QTextLayout.FormatRange()
-            link.start, link.length = len(words.sentence) + 1, len(words.link)
+            link.start, link.length = start, end - start
             form = QTextCharFormat()
             form.setForeground(theme().color("accent"))
-            form.setFontUnderline(underlined)
+            form.setFontUnderline(number == underlined)
             link.format = form
-            self.layout.setFormats([link])
+            formats.append(link)
+        self.layout.setFormats(formats)
         self.layout.beginLayout()
         height = 0.0
         while (line := self.layout.createLine()).isValid():
@@ -125,17 +137,17 @@ class _Text:
         self.layout.endLayout()
         self.height = round(height + 0.5)
 
-    def is_link(self, point: QPointF) -> bool:
-        """Whether the link stands at a point."""
-        if not self._words.link:
-            return False
+    def link_at(self, point: QPointF) -> int | None:
+        """The number of the link that stands at a point."""
         for number in range(self.layout.lineCount()):
             line = self.layout.lineAt(number)
             if line.rect().top() <= point.y() < line.rect().bottom():
-                inside = line.naturalTextRect().contains(point)
+                if not line.naturalTextRect().contains(point):
+                    return None
                 at = line.xToCursor(point.x(), line.CursorPosition.CursorOnCharacter)
-                return inside and at > len(self._words.sentence)
-        return False
+                spans = enumerate(self._words.spans)
+                return next((each for each, (start, end) in spans if start <= at < end), None)
+        return None
 
 
 def _text_room(row: QRect) -> QRect:
@@ -150,8 +162,8 @@ class _ProblemDelegate(QStyledItemDelegate):
         self.editable = True
         self.settings_files: Collection[Path] = ()
         """Files whose problems are opened elsewhere."""
-        self.lit: QPersistentModelIndex | None = None
-        """The row whose link the mouse is over."""
+        self.lit: tuple[QPersistentModelIndex, int] | None = None
+        """The row and the number of the link that the mouse is over."""
 
     def words(self, index: QModelIndex | QPersistentModelIndex) -> _Words:
         """What a row says at present."""
@@ -185,9 +197,9 @@ class _ProblemDelegate(QStyledItemDelegate):
         if option.state & QStyle.StateFlag.State_HasFocus:
             painter.setPen(QPen(colors.color("accent"), 1.5))
             painter.drawRoundedRect(QRectF(option.rect).adjusted(4, 1, -4, -1), RADIUS, RADIUS)
-        name, tone = _SIGNS[problem.severity]
+        name, tone = SIGNS[problem.severity]
         room = _text_room(option.rect)
-        lit = self.lit is not None and self.lit == index
+        lit = self.lit[1] if self.lit is not None and self.lit[0] == index else None
         text = _Text(self.words(index), room.width(), underlined=lit)
         top = room.top() + (text.layout.lineAt(0).height() - ICON) / 2 if text.layout.lineCount() else 0
         icon_box = QRectF(option.rect.left() + MARGIN, top, ICON, ICON)
@@ -198,9 +210,11 @@ class _ProblemDelegate(QStyledItemDelegate):
 
 
 class _ProblemView(QListView):
-    """Signals: `fix_requested(QModelIndex)` for a link that was clicked; `place_requested(QModelIndex)`."""
+    """Signals: `fix_requested(QModelIndex, int)` for a link that was clicked, with its number in the row;
+    `place_requested(QModelIndex)`.
+    """
 
-    fix_requested = Signal(QModelIndex)
+    fix_requested = Signal(QModelIndex, int)
     place_requested = Signal(QModelIndex)
 
     def __init__(self, parent: QWidget) -> None:
@@ -214,47 +228,74 @@ class _ProblemView(QListView):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setTabKeyNavigation(False)
         self.setMouseTracking(True)
-        self._pressed_link = QPersistentModelIndex()
-        self._on_link = False
+        self._pressed_link: tuple[QPersistentModelIndex, int] | None = None
+        self._on_link = self._ignores = False
+        self._since_fix = QElapsedTimer()
         self.clicked.connect(self._click)
 
     def link_at(self, point: QPoint) -> QModelIndex:
-        """The row whose link stands at a point of the viewport; an invalid index: none does."""
+        """The row of which a link stands at a point of the viewport; an invalid index: none does."""
+        found = self._link_at(point)
+        return self.model().index(found[0].row(), 0) if found is not None else QModelIndex()
+
+    def link_number_at(self, point: QPoint) -> int | None:
+        """Which of its row's links stands at a point of the viewport, from 0; None: none does."""
+        found = self._link_at(point)
+        return found[1] if found is not None else None
+
+    def _link_at(self, point: QPoint) -> tuple[QPersistentModelIndex, int] | None:
         index = self.indexAt(point)
         if not index.isValid():
-            return QModelIndex()
+            return None
         room = _text_room(self.visualRect(index))
         text = _Text(self.delegate.words(index), room.width())
-        return index if text.is_link(QPointF(point - room.topLeft())) else QModelIndex()
+        number = text.link_at(QPointF(point - room.topLeft()))
+        return (QPersistentModelIndex(index), number) if number is not None else None
 
     @Slot(QModelIndex)
     def _click(self, index: QModelIndex) -> None:
         if not self._on_link:
             self.place_requested.emit(index)
 
+    def _is_too_soon(self) -> bool:
+        """Whether a click was aimed at what stood here before a fix moved the rows."""
+        since, wait = self._since_fix, QApplication.doubleClickInterval()
+        self._ignores = since.isValid() and since.elapsed() < wait
+        return self._ignores
+
     def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802
-        self._pressed_link = QPersistentModelIndex(self.link_at(event.position().toPoint()))
+        if self._is_too_soon():
+            return
+        self._pressed_link = self._link_at(event.position().toPoint())
         super().mousePressEvent(event)
 
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        if not self._is_too_soon():
+            super().mouseDoubleClickEvent(event)
+
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: N802
-        link = self.link_at(event.position().toPoint())
-        is_same = link.isValid() and self._pressed_link == link
-        self._on_link = event.button() is Qt.MouseButton.LeftButton and is_same
+        if self._ignores:
+            self._ignores = False
+            return
+        link = self._link_at(event.position().toPoint())
+        self._on_link = (
+            event.button() is Qt.MouseButton.LeftButton and link is not None and self._pressed_link == link
+        )
         super().mouseReleaseEvent(event)
-        if self._on_link:
+        if self._on_link and link is not None:
             self._on_link = False
-            self.fix_requested.emit(link)
+            self.fix_requested.emit(self.model().index(link[0].row(), 0), link[1])
+            self._since_fix.start()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802
-        self._light(self.link_at(event.position().toPoint()))
+        self._light(self._link_at(event.position().toPoint()))
         super().mouseMoveEvent(event)
 
     def leaveEvent(self, event: QEvent) -> None:  # noqa: N802
-        self._light(QModelIndex())
+        self._light(None)
         super().leaveEvent(event)
 
-    def _light(self, index: QModelIndex) -> None:
-        lit = QPersistentModelIndex(index) if index.isValid() else None
+    def _light(self, lit: tuple[QPersistentModelIndex, int] | None) -> None:
         if lit != self.delegate.lit:
             self.delegate.lit = lit
             shape = Qt.CursorShape.PointingHandCursor if lit is not None else Qt.CursorShape.ArrowCursor
@@ -304,12 +345,12 @@ class ProblemList(QWidget):
         self.copy_action = self._action(
             self.tr("Copy"), QKeySequence(QKeySequence.StandardKey.Copy), self._copy_current
         )
-        label = SectionLabel(self.tr("Problems"), self)
-        label.setContentsMargins(MARGIN, 8, 0, 2)
+        self._label = SectionLabel(self.tr("Problems"), self)
+        self._label.setContentsMargins(MARGIN, 8, 0, 2)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 8)
         layout.setSpacing(0)
-        layout.addWidget(label)
+        layout.addWidget(self._label)
         layout.addWidget(self.list)
         self.setFocusProxy(self.list)
         self.hide()
@@ -368,19 +409,14 @@ class ProblemList(QWidget):
 
     def _say(self) -> None:
         """What is read out, and what tool tips say."""
-        names = {
-            Severity.ERROR: self.tr("Error"),
-            Severity.WARNING: self.tr("Warning"),
-            Severity.HINT: self.tr("Hint"),
-        }
         key = self.fix_action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
         for row in range(self._items.rowCount()):
             item = self._items.item(row)
             problem = item.data(PROBLEM_ROLE)
             words = self.list.delegate.words(item.index())
-            said = f"{names[problem.severity]}: {words.sentence}"
-            if words.link and problem.fix is not None:
-                said += " " + self.tr("Offered: {0} ({1}).").format(words.link, key)
+            said = f"{severity_name(problem.severity)}: {words.sentence}"
+            if words.links and problem.fix is not None:
+                said += " " + self.tr("Offered: {0} ({1}).").format(words.links[0], key)
             item.setText(words.text)
             item.setData(said, Qt.ItemDataRole.AccessibleTextRole)
             item.setToolTip(plain_tool_tip(harmless(problem.text())))
@@ -402,7 +438,8 @@ class ProblemList(QWidget):
     def _fit(self) -> None:
         """As high as the problems need, up to a share of the view; more scroll."""
         around = self.parentWidget()
-        most = max(_LEAST_HEIGHT, round((around.height() if around is not None else 0) * _SHARE))
+        room = round((around.height() if around is not None else 0) * _SHARE)
+        most = max(_LEAST_HEIGHT, room - self._label.sizeHint().height() - 8)
         height = 2
         for row in range(self._items.rowCount()):
             height += self.list.sizeHintForRow(row)
@@ -412,7 +449,7 @@ class ProblemList(QWidget):
 
     # --- what the user does ----------------------------------------------------------------------------
 
-    def _problem(self, index: QModelIndex) -> Problem | None:
+    def _problem(self, index: QModelIndex | QPersistentModelIndex) -> Problem | None:
         problem = index.data(PROBLEM_ROLE)
         return problem if isinstance(problem, Problem) else None
 
@@ -435,7 +472,9 @@ class ProblemList(QWidget):
             return
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addActions([self.fix_action, self.go_action, self.copy_action])
+        menu.addAction(self.fix_action)
+        self._add_other_fixes(menu)
+        menu.addActions([self.go_action, self.copy_action])
         where = event.globalPos()
         if event.reason() is QContextMenuEvent.Reason.Keyboard:
             row = self.list.visualRect(self.list.currentIndex())
@@ -443,19 +482,27 @@ class ProblemList(QWidget):
         # Not exec: a nested loop would hold up every coroutine of a run.
         menu.popup(where)
 
+    def _add_other_fixes(self, menu: QMenu) -> None:
+        problem, index = self._current(), QPersistentModelIndex(self.list.currentIndex())
+        if problem is None or not self.fix_action.isEnabled():
+            return
+        for number, fix in enumerate(problem.other_fixes, 1):
+            action = menu.addAction(harmless(fix_words(fix)).replace("&", "&&"))
+            action.triggered.connect(partial(self._fix, index, number))
+
     @Slot(QModelIndex)
     def _open(self, index: QModelIndex) -> None:
         problem = self._problem(index)
         if problem is not None:
             self.opened.emit(problem)
 
-    @Slot(QModelIndex)
-    def _fix(self, index: QModelIndex) -> None:
+    @Slot(QModelIndex, int)
+    def _fix(self, index: QModelIndex | QPersistentModelIndex, number: int = 0, *_: object) -> None:
         problem = self._problem(index)
         if problem is not None and problem.fix is None:
             self.opened.emit(problem)
         elif problem is not None and self.list.delegate.editable:
-            self.fix_wanted.emit(problem)
+            self.fix_wanted.emit(replace(problem, fix=(problem.fix, *problem.other_fixes)[number]))
 
     @Slot()
     def _open_current(self) -> None:

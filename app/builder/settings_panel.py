@@ -13,6 +13,7 @@ from app.builder import words
 from app.builder.form_page import FormPage
 from app.builder.workflow_page import WorkflowPage
 from app.buttons import Button, ButtonLook
+from app.flow_layout import FlowLayout
 from app.tab_bar import FlatTabBar
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ class SettingsPanel(QWidget):
         self.workflow_page = WorkflowPage(document, self)
         self.edit_agent_button = Button(self.tr("Edit agent…"), ButtonLook.OUTLINED, "square-pen", self)
         self.edit_agent_button.hide()
+        self.remove_agent_button = Button(self.tr("Remove it here"), ButtonLook.OUTLINED, "trash-2", self)
+        self.remove_agent_button.hide()
         self.tabs = FlatTabBar(self)
         self.tabs.set_page_color("surface")
         self.tabs.setAccessibleName(self.tr("Settings"))
@@ -62,6 +65,7 @@ class SettingsPanel(QWidget):
         self.setBackgroundRole(QPalette.ColorRole.Window)
         self.tabs.currentChanged.connect(self._show_page)
         self.edit_agent_button.clicked.connect(self._open_agent)
+        self.remove_agent_button.clicked.connect(self._remove_agent)
         document.stepped.connect(self._show_step)
         document.changed.connect(self._refresh)
         document.problems_changed.connect(self._refresh)
@@ -86,7 +90,7 @@ class SettingsPanel(QWidget):
             from app.builder.agent_page import AgentPage
 
             self._agent_page = AgentPage(self._document, self)
-            self._agent_page.add_widget(_left(self.edit_agent_button))
+            self._agent_page.add_widget(_left(self.edit_agent_button, self.remove_agent_button))
             self._add_page(self._agent_page)
         return self._agent_page
 
@@ -225,7 +229,19 @@ class SettingsPanel(QWidget):
             title = self.tr("{0} agents").format(len(agents))
             if found is not None:
                 title = words.agent_label(found[1], found[0].entry)
+                self._offer_agent(found[2].entry.agent)
         self.tabs.setTabText(SELECTION, title.replace("&", "&&"))
+
+    def _offer_agent(self, name: str) -> None:
+        """An agent is edited; one that is not there is made, or taken away."""
+        library = self._document.library
+        missing = library is not None and library.get(name) is None and not library.problems_of(name)
+        button = self.edit_agent_button
+        button.setText(self.tr("Make this agent…") if missing else self.tr("Edit agent…"))
+        button.set_icon_name("file-plus" if missing else "square-pen")
+        button.updateGeometry()
+        self.remove_agent_button.setVisible(missing and not self.edit_agent_button.isHidden())
+        self.remove_agent_button.setEnabled(not self._locked)
 
     def _group_title(self, node_id: int) -> str:
         found = self._document.outline.find_group(node_id)
@@ -245,11 +261,15 @@ class SettingsPanel(QWidget):
             if found is not None:
                 self.agent_open_requested.emit(found[2].entry.agent)
 
+    @Slot()
+    def _remove_agent(self) -> None:
+        self._document.remove(self._agents[:1])
 
-def _left(button: Button) -> QWidget:
+
+def _left(*buttons: Button) -> QWidget:
     holder = QWidget()
-    layout = QHBoxLayout(holder)
+    layout = FlowLayout(holder)
     layout.setContentsMargins(0, 0, 0, 0)
-    layout.addWidget(button)
-    layout.addStretch(1)
+    for button in buttons:
+        layout.addWidget(button)
     return holder

@@ -132,6 +132,9 @@ class WorkflowActions(QObject):
             action.setEnabled(editable and bool(nodes))
         self.clipboard.update_enabled()
         self.duplicate.setEnabled(editable and bool(nodes))
+        self.make_group.setText(
+            self.tr("Take out of the &group") if len(agents) == 1 else self.tr("Make a &group")
+        )
         self.make_group.setEnabled(editable and bool(agents) and self._would_group(agents))
         self.ungroup.setEnabled(
             editable and any(len(g.agents) > 1 or g.is_parallel or g.settings.name for g in real_groups)
@@ -144,7 +147,13 @@ class WorkflowActions(QObject):
         has_next = one_agent is not None and self._document.next_agent(one_agent.id) is not None
         self.parallel_with_next.setEnabled(editable and has_next)
         self.edit_agent.setEnabled(bool(agents))
+        missing = bool(agents) and self._is_missing(agents[0].entry.agent)
+        self.edit_agent.setText(self.tr("Make this agent…") if missing else self.tr("&Edit agent…"))
         self.toggle_enabled.setText(self.tr("D&isable") if self._any_enabled(nodes) else self.tr("&Enable"))
+
+    def _is_missing(self, name: str) -> bool:
+        library = self._document.library
+        return library is not None and library.get(name) is None and not library.problems_of(name)
 
     def _would_group(self, agents: Sequence[AgentNode]) -> bool:
         group = self._document.outline.group_of(agents[0].id)

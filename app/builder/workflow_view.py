@@ -14,6 +14,7 @@ from app.builder.workflow_actions import WorkflowActions
 from app.builder.workflow_model import Kind, WorkflowModel
 from app.builder.workflow_tree import WorkflowTree
 from app.problem_text import place_of
+from core.fixes import MakeAgent
 from core.state import PHASES
 
 if TYPE_CHECKING:
@@ -146,7 +147,10 @@ class WorkflowView(QWidget):
 
     @Slot(object)
     def _fix_problem(self, problem: Problem) -> None:
-        if problem.fix is not None and not self.model.locked:
+        if isinstance(problem.fix, MakeAgent):
+            # Opening an agent that is not there is making it.
+            self.agent_open_requested.emit(problem.fix.agent)
+        elif problem.fix is not None and not self.model.locked:
             self._document.apply_fix(problem.fix)
 
     def select_problem(self, problem: Problem) -> bool:

@@ -301,6 +301,29 @@ def test_a_new_agent_is_made_from_a_template_and_opened(desk: Desk) -> None:
     desk.qtbot.waitUntil(lambda: usable(desk, "vera two"))
 
 
+@pytest.mark.parametrize("name", ["../evil", "a/b", "a\\b", ".hidden", "what?"])
+def test_a_name_that_cannot_be_a_file_is_refused_while_it_is_typed(desk: Desk, name: str) -> None:
+    desk.window.agents.new_agent()
+    dialog = desk.window.agents.dialog
+    assert dialog is not None
+    QTest.keyClicks(dialog.rows["name"].control, name)
+    assert "A name has none of /" in dialog.rows["name"].error.text()
+    assert not dialog.make_button.isEnabled()
+    dialog.reject()
+
+
+def test_a_new_agent_says_that_it_stands_in_front_of_an_installed_one(desk: Desk) -> None:
+    desk.window.agents.new_agent()
+    dialog = desk.window.agents.dialog
+    assert dialog is not None
+    QTest.keyClicks(dialog.rows["name"].control, "proteus")
+    assert "used instead of it" in dialog.rows["name"].note.text()
+    assert dialog.make_button.isEnabled()
+    QTest.keyClicks(dialog.rows["name"].control, "_2")
+    assert dialog.rows["name"].note.text() == ""
+    dialog.reject()
+
+
 def test_a_new_agent_is_found_where_all_actions_are(desk: Desk) -> None:
     command = next(each for each in commands_of(desk.window) if each.name == "New agent…")
     command.action.trigger()

@@ -394,6 +394,21 @@ def test_the_context_menu_of_an_agent_makes_groups(builder: Builder) -> None:
     assert builder.shape() == ["par(amala linter)", "seq(vera)", "seq(security_auditor)"]
 
 
+def test_one_agent_is_taken_out_of_its_parallel_group_without_splitting_it(builder: Builder) -> None:
+    builder.choose(builder.menu(builder.agent("linter")), "Take out of the group")
+    assert builder.shape() == ["seq(amala)", "par(vera security_auditor)", "seq(linter)"]
+    assert builder.document.undo_stack.undoText() == "Take linter out of the group"
+
+
+def test_a_group_of_one_says_nothing_of_others(builder: Builder) -> None:
+    vera = builder.agent("vera")
+    builder.document.remove([builder.agent("linter"), builder.agent("security_auditor")])
+    found = builder.document.outline.find_agent(vera)
+    assert found is not None
+    header = words.group_header(found[1], builder.document.settings)
+    assert header.text == "∥ Parallel · 1 agent"
+
+
 def test_agents_are_added_from_the_menus_of_groups_and_phases(builder: Builder) -> None:
     builder.choose(builder.menu(builder.group("amala")), "Add agent", "proteus")
     assert builder.shape()[0] == "seq(amala proteus)"

@@ -74,15 +74,15 @@ def row_of(window: MainWindow, words: str) -> int:
     return next(row for row, sentence in enumerate(sentences(window)) if words in sentence)
 
 
-def link_point(window: MainWindow, row: int) -> QPoint:
-    """A point on the link of a row, looked for as the eye does."""
+def link_point(window: MainWindow, row: int, number: int | None = None) -> QPoint:
+    """A point on a link of a row (`number` None: the last), looked for as the eye does."""
     view = panel(window).list
     index = view.model().index(row, 0)
     view.scrollTo(index)
     box = view.visualRect(index)
     for y in range(box.bottom(), box.top(), -2):
         for x in range(box.left(), box.right(), 2):
-            if view.link_at(QPoint(x, y)).isValid():
+            if view.link_at(QPoint(x, y)).isValid() and number in (None, view.link_number_at(QPoint(x, y))):
                 return QPoint(x + 4, y - 2)
     raise AssertionError("there is no link")
 
@@ -362,3 +362,75 @@ def test_a_condition_is_corrected_to_what_agents_write(
     document.update_settings("x", {"end_state_condition": "payload.get('fuond') == 'x'"})
     assert any(isinstance(problem.fix, ChangeSetting) for problem in document.problems)
     assert "Use “payload.get('found') == 'x'”" in sentences(window)[0]
+
+
+def test_an_unknown_key_is_renamed_as_one_step_and_the_warning_goes_with_it(
+    window: MainWindow, shop: Workshop
+) -> None:
+    document = window.document
+    path = document.path
+    assert path is not None
+    text = json.loads(path.read_text(encoding="utf-8")) | {"retrie": 3}
+    path.write_text(json.dumps(text), encoding="utf-8")
+    document.open(path)
+    row = row_of(window, "The key retrie is not known")
+    assert "Rename it to retries" in sentences(window)[row]
+    QTest.mouseClick(panel(window).list.viewport(), Qt.MouseButton.LeftButton, pos=link_point(window, row))
+    assert document.settings.retries == 3
+    assert not any("retrie " in sentence for sentence in sentences(window))
+    document.undo_stack.undo()
+    assert row_of(window, "The key retrie is not known") >= 0
+    document.undo_stack.redo()
+    document.save()
+    saved = json.loads(path.read_text(encoding="utf-8"))
+    assert saved["retries"] == 3
+    assert "retrie" not in saved
+
+
+def test_an_agent_that_is_not_there_is_made_from_its_problem(window: MainWindow, qtbot: QtBot) -> None:
+    window.document.insert_agents(["xyzzy"], NewStep("loop", 0))
+    row = row_of(window, "There is no agent called xyzzy")
+    assert sentences(window)[row].endswith("Make “xyzzy”… · Remove “xyzzy”")
+    QTest.mouseClick(panel(window).list.viewport(), Qt.MouseButton.LeftButton, pos=link_point(window, row, 0))
+    dialog = window.agents.dialog
+    assert dialog is not None
+    assert dialog.rows["name"].control.text() == "xyzzy"
+    QTest.mouseClick(dialog.make_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not any("xyzzy" in sentence for sentence in sentences(window)))
+
+
+def test_an_agent_that_is_not_there_is_removed_by_the_link_beside(window: MainWindow) -> None:
+    before = window.document.outline
+    window.document.insert_agents(["xyzzy"], NewStep("loop", 0))
+    row = row_of(window, "There is no agent called xyzzy")
+    QTest.mouseClick(panel(window).list.viewport(), Qt.MouseButton.LeftButton, pos=link_point(window, row, 1))
+    assert window.document.outline == before
+    assert window.document.undo_stack.undoText() == "Remove “xyzzy”"
+
+
+def test_a_second_click_after_a_fix_does_not_hit_the_problem_that_moved_there(window: MainWindow) -> None:
+    document = window.document
+    document.insert_agents(["xyzzy", "yzzyx"], NewStep("loop", 0))
+    row = row_of(window, "There is no agent called xyzzy")
+    point, steps = link_point(window, row, 1), document.undo_stack.count()
+    viewport = panel(window).list.viewport()
+    QTest.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=point)
+    assert panel(window).list.link_at(point).isValid()
+    QTest.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=point)
+    assert document.undo_stack.count() == steps + 1
+
+
+def test_the_page_of_an_agent_that_is_not_there_makes_or_removes_it(window: MainWindow) -> None:
+    before = window.document.outline
+    window.document.insert_agents(["xyzzy"], NewStep("loop", 0))
+    settings = window.settings_panel
+    window.workflow_view.tree.select_nodes([window.document.outline.loop[0].agents[0].id])
+    assert settings.edit_agent_button.text() == "Make this agent…"
+    QTest.mouseClick(settings.edit_agent_button, Qt.MouseButton.LeftButton)
+    assert window.agents.dialog is not None
+    window.agents.dialog.reject()
+    QTest.mouseClick(settings.remove_agent_button, Qt.MouseButton.LeftButton)
+    assert window.document.outline == before
+    window.workflow_view.tree.select_nodes([window.document.outline.loop[0].agents[0].id])
+    assert settings.edit_agent_button.text() == "Edit agent…"
+    assert not settings.remove_agent_button.isVisible()
