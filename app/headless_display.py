@@ -35,7 +35,7 @@ from core.events import (
     TurnStatus,
 )
 from core.progress import RunProgress
-from core.progress_words import cost_words, duration_words, quantity_words
+from core.progress_words import LOOPS_FIELD, cost_words, duration_words, quantity_words
 from core.run_files import TURNS_NAME
 from core.transcript import summarize_update
 from core.turn_progress import TurnProgress
@@ -135,7 +135,10 @@ def _words(event: Event, progress: RunProgress) -> str:
             if failed and event.status is RunStatus.COMPLETED:
                 # Where the run goes on without them, its message does not tell of them.
                 facts.append(f"{quantity_words(failed, 'turn')} failed")
-            return f"{event.message} ({', '.join(facts)}; {event.termination_reason})"
+            message = event.message
+            if event.termination_reason == "max_loops_reached":
+                message = message.replace(LOOPS_FIELD, "max_loops")
+            return f"{message} ({', '.join(facts)}; {event.termination_reason})"
         case TurnStarted() | AttemptStarted() | RetryScheduled() | TurnFinished():
             return _turn_words(event, progress)
         case _:

@@ -91,17 +91,20 @@ def _compare(first: RunEntry, second: RunEntry) -> Work:
 
 
 class OpenedRun(QWidget):
-    """A recorded run in the live view, below a line that leads back."""
+    """A recorded run in the live view, below a line that leads back; its banner offers to go on with it."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         # Not before a run is opened.
         from app.run_view.run_view import RunView
         from app.runs.back_bar import BackBar
+        from app.runs.resume_form import ResumeForm
 
         self.bar = BackBar(self)
         self.view: RunView = RunView(self)
         self.view.set_recorded(True)
+        self.form = ResumeForm(self.view, compact=True)
+        self.view.banner.set_resume_form(self.form)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -120,6 +123,8 @@ class OpenedRun(QWidget):
         title = " · ".join(part for part in parts if part)
         self.bar.show_run(title, icon_of(entry), goes_on=run.going_on)
         self.view.begin(run.progress, run)
+        self.form.show_run(entry)
+        self.view.banner.offer_resume(entry.resumable)
 
     def let_go(self) -> None:
         """Show nothing, and hold no file of the run open."""
@@ -354,6 +359,9 @@ class History(QObject):
             side.opened = OpenedRun(side)
             side.opened.bar.back_requested.connect(side.back)
             side.opened.bar.again_requested.connect(self._open_again)
+            side.opened.form.resume_requested.connect(self.page.resume_requested)
+            side.opened.form.set_blocked(self.page.blocked)
+            self.page.blocked_changed.connect(side.opened.form.set_blocked)
             side.opened.view.message.connect(self.message)
             self._right.adopt(side.opened.view)
             side.addWidget(side.opened)

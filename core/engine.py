@@ -34,6 +34,7 @@ from core.journal import JournalError
 from core.open_runs import RunIsHeld
 from core.plan import PlannedGroup, RunPlan
 from core.problems import Problem, Severity
+from core.progress_words import LOOPS_FIELD
 from core.recorded_run import RecordedRun
 from core.run_context import Answer, RunContext, RunEnds
 from core.run_files import INIT_NAME
@@ -291,12 +292,12 @@ class Engine:
             await self._once(context, "finalization")
         if completed:
             return _Ending(RunStatus.COMPLETED, "completed", self._completed_words(context))
-        times = "once" if self.plan.max_loops == 1 else f"{self.plan.max_loops} times"
+        times = "once" if self.plan.max_loops == 1 else f"{self.plan.max_loops:,} times"
         return _Ending(
             RunStatus.ENDED,
             "max_loops_reached",
             f"The loop ran {times}, which is all it may, and its end condition does not hold yet. "
-            "Raise max_loops, or look at the state.",
+            f"Raise {LOOPS_FIELD}, or look at the state.",
         )
 
     async def _once(self, context: RunContext, phase: str) -> None:

@@ -23,6 +23,10 @@ PHASE_WORDS: dict[Phase, str] = {
 }
 
 
+LOOPS_FIELD = "“Loops, at most”"
+"""What messages call `max_loops`: as the window's field does. The command line says the name of the key."""
+
+
 def duration_words(seconds: float) -> str:
     """A stretch of time as `0:42` or `2:14:05`, rounded to the second."""
     minutes, rest = divmod(max(0, int(seconds + 0.5)), 60)

@@ -50,12 +50,14 @@ _SHORT = 620
 class RunsPage(QWidget):
     """The runs of a log folder.
 
-    Signals: `resume_requested(Path, RunOverrides)`: a run shall go on; `closed()`: the user is done here.
+    Signals: `resume_requested(Path, RunOverrides)`: a run shall go on; `closed()`: the user is done here;
+    `blocked_changed(str)`: why nothing can be resumed now; empty: it can.
     What else can be done with runs are the signals of `actions`.
     """
 
     resume_requested = Signal(object, object)
     closed = Signal()
+    blocked_changed = Signal(str)
 
     def __init__(
         self,
@@ -68,6 +70,8 @@ class RunsPage(QWidget):
         self._clock = clock
         self._wanted: Path | None = None
         """The run to be selected as soon as it is read."""
+        self.blocked = ""
+        """Why nothing can be resumed at present; empty: it can."""
         self._chosen = False
         """The user selected one himself."""
         self._resumable_first = False
@@ -268,6 +272,8 @@ class RunsPage(QWidget):
 
     def set_blocked(self, reason: str) -> None:
         """Why nothing can be resumed at present; empty: it can."""
+        self.blocked = reason
+        self.blocked_changed.emit(reason)
         self.detail.form.set_blocked(reason)
 
     def close_reader(self) -> None:

@@ -252,6 +252,7 @@ def test_a_run_takes_its_settings_from_every_place(shop: Workshop, home: dict[st
 
     said, as_run = reason()
     assert "max_loops_reached" in said
+    assert "Raise max_loops, or" in said, "the command line says the name of the key"
     assert (as_run["max_loops"], as_run["retries"], as_run["budget"]) == (2, 1, {"max_cost_usd": 0.7})
     said, as_run = reason(OPENLOOP_MAX_LOOPS="8")
     assert "budget_exceeded:max_cost_usd" in said

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QItemSelectionModel, QPoint, Qt, QUrl
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtGui import QDesktopServices, QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -259,6 +259,27 @@ def test_a_run_is_opened_in_the_live_view_and_one_comes_back(room: Room, shop: W
     assert room.page.current is not None
     assert room.page.current.folder == first.folder, "one is where one was"
     room.until(room.page.list.hasFocus)
+
+
+def test_an_opened_run_that_is_not_complete_can_be_resumed_where_it_says_how_it_ended(
+    room: Room, shop: Workshop, qtbot: QtBot
+) -> None:
+    ended, _ = two_runs(shop)
+    room.list_runs(2)
+    room.select(ended)
+    room.key(Qt.Key.Key_Return)
+    room.until(lambda: room.history.side.opened is not None and not room.history.side.shows_list)
+    opened = room.history.side.opened
+    assert opened is not None
+    button = opened.form.resume_button
+    assert button.isVisible()
+    room.page.set_blocked("Another one goes on.")
+    assert not button.isEnabled()
+    room.page.set_blocked("")
+    with qtbot.waitSignal(room.page.resume_requested) as resumed:
+        QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert resumed.args is not None
+    assert resumed.args[0] == ended.folder
 
 
 def test_a_run_that_is_gone_or_broken_meanwhile_is_said(room: Room, shop: Workshop) -> None:
@@ -552,6 +573,8 @@ def test_the_keys_of_the_list_work_while_the_search_has_the_focus(room: Room, sh
     actions.export_json.triggered.connect(lambda: asked.append("json"))
     actions.compare.triggered.connect(lambda: asked.append("compare"))
     actions.delete.triggered.connect(lambda: asked.append("delete"))
+    # Fields take Ctrl+E for their own on some desktops, Ctrl+A everywhere.
+    actions.export_html.setShortcuts([QKeySequence("Ctrl+E"), QKeySequence("Ctrl+A")])
     field = room.page.field
     field.setFocus()
     room.until(field.hasFocus)
@@ -559,6 +582,8 @@ def test_the_keys_of_the_list_work_while_the_search_has_the_focus(room: Room, sh
     room.key(Qt.Key.Key_E, CTRL | SHIFT)
     room.key(Qt.Key.Key_C, CTRL | SHIFT)
     assert asked == ["html", "json", "compare"]
+    room.key(Qt.Key.Key_A, CTRL)
+    assert asked.pop() == "html"
     QTest.keyClicks(field, "ab")
     field.setCursorPosition(0)
     room.key(Qt.Key.Key_Delete)

@@ -361,6 +361,7 @@ def test_an_example_before_a_broken_update_does_not_complete_the_loop(shop: Work
     shop.agent("judge", role="auditor", text=example, bad_update="bad_json")
     run = shop.run({"loop_agents": ["judge"], "max_loops": 1})
     assert run.reason == "max_loops_reached"
+    assert "Raise “Loops, at most”," in run.finished.message
     assert any("completion was ignored" in note.message for note in run.of(Noted))
 
 
