@@ -365,7 +365,7 @@ def test_no_state_yet_is_said(tab: StateTab) -> None:
 def find(tab: StateTab, qtbot: QtBot, needle: str) -> None:
     QTest.keyClicks(tab.finder.field, needle)
     QTest.keyClick(tab.finder.field, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: not tab.work.busy)
+    qtbot.waitUntil(lambda: not tab.work.busy, timeout=60_000)
 
 
 def test_keys_and_values_are_found_counted_and_gone_to(tab: StateTab, qtbot: QtBot) -> None:
