@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices, QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
-from app.live_entry import LiveEntry
+from app.built_ahead import BuiltAhead
 from app.live_entry import LiveEntry
 from app.notice_bar import Notice, NoticeArea, Tone
 from app.side import Side
@@ -37,6 +37,16 @@ if TYPE_CHECKING:
     from core.config import WorkflowFile
     from core.recorded_run import RecordedRun
 
+_MODULES_OF_A_RUN = (
+    "core.run_times",
+    "app.run_view.log_view",
+    "app.run_view.state_tab",
+    "app.run_view.cost_tab",
+    "app.run_view.tabs",
+    "app.run_view.run_view",
+    "app.runs.run_delegate",
+)
+"""What the page of an opened run is made of, in parts that take some ten milliseconds each."""
 NOTICE = "history"
 """Name of the notice."""
 
@@ -64,7 +74,10 @@ def _open(entry: RunEntry) -> Work:
 
         del stopped
         try:
-            tell(_Opened(entry, read_run(entry.folder)))
+            run = read_run(entry.folder)
+            # What the view asks for first takes a while of a long run: not in the window's thread.
+            run.measure()
+            tell(_Opened(entry, run))
         except RunUnreadable as error:
             tell(_Opened(entry, problem=error.problem.message))
 
@@ -228,7 +241,7 @@ class History(QObject):
         self._resumable_first = False
         right.provide(Side.RUNS, self._build, lambda: self.side.open_find())
         right.side_changed.connect(self._side_changed)
-        self.live_entry = LiveEntry(run, self)
+        self._ahead = BuiltAhead(_MODULES_OF_A_RUN, self._opened_run, self)
         self.live_entry = LiveEntry(run, self)
         run.running_changed.connect(self._running_changed)
 
@@ -296,7 +309,7 @@ class History(QObject):
     def _side_changed(self, side: Side) -> None:
         if side is Side.RUNS:
             self.live_entry.follow()
-            self.live_entry.follow()
+            self._ahead.begin()
             # Another workflow may be open by now, and runs may have ended; what is known is not read twice.
             log_dir = LogDir(self._document.snapshot(), self._document.default_workdir, self._wanted)
             self.page.read(log_dir, self._wanted, resumable_first=self._resumable_first)
@@ -353,7 +366,8 @@ class History(QObject):
                 words = self.tr("The runs cannot be compared: {0}")
             self._notices.tell(NOTICE, Notice(words.format(told.problem), Tone.ERROR))
 
-    def _show_run(self, entry: RunEntry, run: RecordedRun) -> None:
+    def _opened_run(self) -> OpenedRun:
+        """The page of an opened run; built when it is first wanted."""
         side = self.side
         if side.opened is None:
             side.opened = OpenedRun(side)
@@ -365,8 +379,12 @@ class History(QObject):
             side.opened.view.message.connect(self.message)
             self._right.adopt(side.opened.view)
             side.addWidget(side.opened)
-        side.opened.show_run(entry, run, self._run.clock())
-        side.show_page(side.opened)
+        return side.opened
+
+    def _show_run(self, entry: RunEntry, run: RecordedRun) -> None:
+        opened = self._opened_run()
+        opened.show_run(entry, run, self._run.clock())
+        self.side.show_page(opened)
         self.message.emit("")
 
     @Slot()

@@ -32,7 +32,7 @@ from core.problems import Problem, UserFileError
 from core.progress import RunProgress
 from core.progress_words import PHASE_WORDS
 from core.run_duration import RunDuration, run_duration
-from core.run_files import TURNS_NAME, UPDATE_NAME, WORKFLOW_NAME
+from core.run_files import OVERVIEW_NAME, TURNS_NAME, UPDATE_NAME, WORKFLOW_NAME
 from core.state import Phase, StateUpdate
 from core.turn_progress import TurnProgress
 from core.usage import Spent, Usage
@@ -40,6 +40,10 @@ from core.workflow_file import load_workflow
 
 GroupKey = tuple[Phase, int, int]
 """Phase, iteration and index of a group at one time of a run."""
+
+
+_AT_ONCE = 2.0
+"""Seconds between an event and the writing of its line; file systems may count in steps of two."""
 
 
 class RunUnreadable(Exception):  # noqa: N818 - what is so, like FileNotFoundError's cousin
@@ -74,6 +78,8 @@ class RecordedRun:
     usage_by_turn: dict[str, Usage] = field(default_factory=dict)
     init_done: bool = False
     """The `init_script` ended well."""
+    known_until: float = 0.0
+    """Of a run that was cut off: when anything of it was written last."""
     unreadable: int = 0
     """Lines of the journal that cannot be read; updates among them may be in the turns' folders."""
 
@@ -94,8 +100,8 @@ class RecordedRun:
 
     @property
     def ended(self) -> float:
-        """When its last event was."""
-        return self.events[-1].time
+        """When its last event was; of a run that was cut off, when anything of it was written last."""
+        return max(self.events[-1].time, self.known_until)
 
     @property
     def active_seconds(self) -> float:
@@ -225,12 +231,40 @@ def read_run(folder: Path) -> RecordedRun:
     progress.folder = str(folder.absolute())
     # Whoever wrote the end is about to let go of the folder.
     going_on = progress.status is None and is_held(folder)
+    known_until = 0.0
     if progress.status is None and not going_on:
-        progress.cut_off(events[-1].time)
-    run = RecordedRun(folder.absolute(), events, progress, going_on, unreadable=unreadable)
+        known_until = _last_sign(folder, events[-1].time, progress)
+        progress.cut_off(known_until)
+    run = RecordedRun(
+        folder.absolute(), events, progress, going_on, known_until=known_until, unreadable=unreadable
+    )
     _index(run)
     _find_lost_updates(run)
     return run
+
+
+def _last_sign(folder: Path, last_event: float, progress: RunProgress) -> float:
+    """When anything was written last of a run that was cut off: an event, or what its open turns printed.
+
+    Files tell that only where their times are still their own, and not those of a copy: the journal was
+    written when its last event was.
+    """
+    latest = last_event
+    if abs(_written(folder / JOURNAL_NAME) - last_event) > _AT_ONCE:
+        return latest
+    files = [folder / OVERVIEW_NAME]
+    for turn in progress.running_turns:
+        with contextlib.suppress(OSError):
+            files += (folder / TURNS_NAME / turn.folder).iterdir()
+    return max(latest, *(_written(file) for file in files))
+
+
+def _written(file: Path) -> float:
+    """When a file was written last; 0 where that cannot be told."""
+    try:
+        return file.stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 def _find_lost_updates(run: RecordedRun) -> None:

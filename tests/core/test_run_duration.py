@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+import os
+import time
+from pathlib import Path
+
 import pytest
 
-from core.events import AttemptKind, RunContinued, RunPaused, TurnStatus
+from core.events import (
+    AttemptKind,
+    AttemptStarted,
+    GroupStarted,
+    RunContinued,
+    RunPaused,
+    TurnRef,
+    TurnStarted,
+    TurnStatus,
+)
+from core.plan import Place
 from core.progress_words import duration_words
+from core.recorded_run import read_run
 from core.run_duration import RunDuration, run_duration, run_duration_words
 from core.run_times import savings_of
+from tests.core.report_support import JournalOf
 from tests.core.run_story import START, Story
 
 
@@ -78,6 +94,49 @@ def test_a_waiting_run_that_goes_on_is_counted_up_to_now() -> None:
     (turn,) = story.progress.turns.values()
     assert turn.seconds(START + 60) == pytest.approx(3)
     assert run_duration(story.progress, START + 60) == RunDuration(pytest.approx(60), pytest.approx(57))
+
+
+def cut_off_run(folder: Path) -> float:
+    """A run that was killed while its agent printed; gives when it began."""
+    began = float(int(time.time())) - 100
+    journal = JournalOf(folder)
+    journal.now = began
+    journal.start()
+    journal.events += [
+        GroupStarted(
+            time=began,
+            phase="loop",
+            iteration=1,
+            group=0,
+            name="loop group 1",
+            mode="sequential",
+            turns=(TurnRef("loop/1/0/0", Place("loop", 0, 0), "vera", "vera", "0001-vera"),),
+        ),
+        TurnStarted(time=began, turn="loop/1/0/0"),
+        AttemptStarted(time=began, turn="loop/1/0/0", number=1, kind=AttemptKind.FIRST),
+    ]
+    journal.read()
+    turn = folder / "turns" / "0001-vera"
+    turn.mkdir(parents=True)
+    (turn / "output.log").write_text("It goes well.")
+    os.utime(turn / "output.log", (began + 4, began + 4))
+    os.utime(folder / "journal.jsonl", (began, began))
+    return began
+
+
+def test_a_run_that_was_killed_lasted_until_the_last_that_is_known_of_it(tmp_path: Path) -> None:
+    began = cut_off_run(tmp_path / "run")
+    run = read_run(tmp_path / "run")
+    assert run.ended == pytest.approx(began + 4)
+    assert run.duration.seconds == pytest.approx(4)
+    assert run.progress.turns["loop/1/0/0"].seconds(run.ended) == pytest.approx(4)
+
+
+def test_the_times_of_copied_files_tell_nothing(tmp_path: Path) -> None:
+    began = cut_off_run(tmp_path / "run")
+    for file in (tmp_path / "run").rglob("*"):
+        os.utime(file, (began + 90, began + 90))
+    assert read_run(tmp_path / "run").duration.seconds == 0
 
 
 @pytest.mark.parametrize(
