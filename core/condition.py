@@ -93,11 +93,11 @@ def _parse(text: str, lead: int) -> ast.Expression:
 def _syntax_suggestion(text: str) -> str:
     for sign, better in _FOREIGN_SIGNS.items():
         if sign in text:
-            return f"Did you mean `{better}` instead of `{sign}`?"
+            return f"Did you mean “{better}” instead of “{sign}”?"
     if "=" in text.replace("==", "").replace(">=", "").replace("<=", "").replace("!=", ""):
-        return "To compare, use `==` instead of `=`."
+        return "To compare, use “==” instead of “=”."
     if "!" in text.replace("!=", ""):
-        return "Did you mean `not` instead of `!`?"
+        return "Did you mean “not” instead of “!”?"
     return ""
 
 

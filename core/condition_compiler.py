@@ -62,8 +62,8 @@ _REFUSED: dict[type[ast.AST], str] = {
     ast.Pow: "Powers (**)",
     ast.LShift: "Shifts (<<)",
     ast.RShift: "Shifts (>>)",
-    ast.BitAnd: "The sign & (use `and`)",
-    ast.BitOr: "The sign | (use `or`)",
+    ast.BitAnd: "The sign & (use “and”)",
+    ast.BitOr: "The sign | (use “or”)",
     ast.BitXor: "The sign ^",
     ast.MatMult: "The sign @",
     ast.Invert: "The sign ~",
@@ -119,7 +119,7 @@ class Compiler:
                 return lambda run: safe_values.collect(run, items(run), safe_values.ITEM_COST)
             case ast.GeneratorExp():
                 raise self._refusal(
-                    node, "`… for … in …` stands alone.", "Put it into any(), all(), sum() or [ ]."
+                    node, "“… for … in …” stands alone.", "Put it into any(), all(), sum() or [ ]."
                 )
             case ast.Attribute():
                 raise self._attribute(node)
@@ -148,7 +148,7 @@ class Compiler:
         if name in _STATE_NAMES:
             return _STATE_NAMES[name]
         if name in safe_calls.FUNCTIONS:
-            raise self._refusal(node, f"`{name}` is a function.", f"Call it: {name}(…)")
+            raise self._refusal(node, f"“{name}” is a function.", f"Call it: {name}(…)")
         raise self._unknown_name(node, name, (*NAMES, *self._variables))
 
     def _unknown_name(self, node: ast.AST, name: str, known: tuple[str, ...]) -> ConditionError:
@@ -157,12 +157,12 @@ class Compiler:
             close = difflib.get_close_matches(name, known, 1)
             better = close[0] if close else None
         suggestion = (
-            f"Did you mean `{better}`?" if better else f"What agents wrote is in payload.get('{name}')."
+            f"Did you mean “{better}”?" if better else f"What agents wrote is in payload.get('{name}')."
         )
         instead = better or f"payload.get({name!r})"
         if name.startswith("_") or len(name) > 40:
             suggestion = instead = ""
-        message = f"There is no name `{name[:40]}` in an end condition."
+        message = f"There is no name “{name[:40]}” in an end condition."
         # Of a call, only the name is another one, and only where there is one like it.
         place = node.func if isinstance(node, ast.Call) else node
         return self._refusal(node, message, suggestion, place, instead if better or place is node else "")
@@ -214,7 +214,7 @@ class Compiler:
         for operator, right in zip(node.ops, node.comparators, strict=True):
             if isinstance(operator, (ast.Is, ast.IsNot)) and not self._is_singleton(right):
                 raise self._refusal(
-                    right, "`is` only works with None, True and False.", "Use `==` to compare."
+                    right, "“is” only works with None, True and False.", "Use “==” to compare."
                 )
         first = self.compile(node.left)
         operations = [_COMPARISONS[type(operator)] for operator in node.ops]
@@ -261,11 +261,11 @@ class Compiler:
 
     def _attribute(self, node: ast.Attribute) -> ConditionError:
         if node.attr.startswith("_"):
-            return self._refusal(node, f"`.{node.attr[:40]}` is not allowed.")
+            return self._refusal(node, f"“.{node.attr[:40]}” is not allowed.")
         whole = ast.unparse(node.value)[:60]
         if node.attr in safe_calls.METHODS:
-            return self._refusal(node, f"`.{node.attr}` must be called.", f"Write {whole}.{node.attr}(…)")
-        message = f"`.{node.attr[:40]}` is not allowed."
+            return self._refusal(node, f"“.{node.attr}” must be called.", f"Write {whole}.{node.attr}(…)")
+        message = f"“.{node.attr[:40]}” is not allowed."
         suggestion = f"Write {whole}.get('{node.attr[:40]}')"
         is_short = len(node.attr) <= 40 and isinstance(node.value, (ast.Name, ast.Attribute))
         instead = f"{ast.unparse(node.value)}.get({node.attr!r})" if is_short else ""
@@ -283,19 +283,19 @@ class Compiler:
         if function is None or name in self._variables:
             if name in _STATE_NAMES or name in self._variables:
                 raise self._refusal(
-                    node, f"`{name}` is a value and cannot be called.", f"Write {name} without ( )."
+                    node, f"“{name}” is a value and cannot be called.", f"Write {name} without ( )."
                 )
             raise self._unknown_name(node, name, tuple(safe_calls.FUNCTIONS))
         default = self._default(node, name)
         if len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp):
             if name not in safe_calls.ITERATING:
-                raise self._refusal(node, f"`{name}` needs a value, not `… for … in …`.", "Put it into [ ].")
+                raise self._refusal(node, f"“{name}” needs a value, not “… for … in …”.", "Put it into [ ].")
             items = self._loop(node.args[0])
             return lambda run: function(run, [items(run)], default(run) if default else safe_values.NOTHING)
         arguments = [self.compile(argument) for argument in node.args]
         fewest, most = safe_calls.ARGUMENTS[name]
         if not fewest <= len(arguments) <= most:
-            raise self._refusal(node, f"`{name}` cannot take {len(arguments)} values in ( ).")
+            raise self._refusal(node, f"“{name}” cannot take {len(arguments)} values in ( ).")
         if default is None:
             return lambda run: function(run, [argument(run) for argument in arguments], safe_values.NOTHING)
         return lambda run: function(run, [argument(run) for argument in arguments], default(run))
@@ -306,17 +306,17 @@ class Compiler:
             return None
         keyword = node.keywords[0]
         if name not in ("max", "min") or keyword.arg != "default" or len(node.keywords) > 1:
-            raise self._refusal(node, f"`{name}` takes no named values here.")
+            raise self._refusal(node, f"“{name}” takes no named values here.")
         return self.compile(keyword.value)
 
     def _method_call(self, node: ast.Call, func: ast.Attribute) -> Closure:
         name = func.attr
         if name not in safe_calls.METHODS:
             close = difflib.get_close_matches(name, safe_calls.METHODS, 1)
-            suggestion = f"Did you mean `.{close[0]}()`?" if close and not name.startswith("_") else ""
-            raise self._refusal(node, f"The method `.{name[:40]}()` is not allowed.", suggestion)
+            suggestion = f"Did you mean “.{close[0]}()”?" if close and not name.startswith("_") else ""
+            raise self._refusal(node, f"The method “.{name[:40]}()” is not allowed.", suggestion)
         if node.keywords:
-            raise self._refusal(node, f"`.{name}()` takes no named values here.")
+            raise self._refusal(node, f"“.{name}()” takes no named values here.")
         owner = self.compile(func.value)
         arguments = [self.compile(argument) for argument in node.args]
         whole = ast.unparse(func.value)[:60]
@@ -393,7 +393,7 @@ class Compiler:
             if not isinstance(node, ast.Name):
                 raise self._refusal(node, "A loop variable must be a name.")
             if node.id in NAMES or node.id.startswith("__"):
-                raise self._refusal(node, f"`{node.id[:40]}` cannot be a loop variable.", "Use another name.")
+                raise self._refusal(node, f"“{node.id[:40]}” cannot be a loop variable.", "Use another name.")
             names.append(node.id)
         return names
 

@@ -111,13 +111,13 @@ def merge_rule_problem(path: str, rule: MergeRule) -> str | None:
         close = difflib.get_close_matches(keys[0], RULES_BY_FIELD, 1)
         better = close[0] if close else format_path(("payload", *keys))
         return (
-            f"Agents cannot write to `{path}`, so a merge rule for it has no effect. Did you mean `{better}`?"
+            f"Agents cannot write to “{path}”, so a merge rule for it has no effect. Did you mean “{better}”?"
         )
     if len(keys) > 1 and keys[0] != "payload":
-        return f"`{keys[0]}` is a single value and has nothing below it, so `{path}` has no effect."
+        return f"“{keys[0]}” is a single value and has nothing below it, so “{path}” has no effect."
     if len(keys) == 1 and rule not in allowed:
         names = ", ".join(sorted(allowed))
-        return f"The rule `{rule}` does not fit `{path}`. Use one of: {names}."
+        return f"The rule “{rule}” does not fit “{path}”. Use one of: {names}."
     return None
 
 
@@ -131,7 +131,7 @@ def payload_path_problem(key: str, path: str) -> str | None:
         return f"{key}: {keys}"
     if keys[0] != "payload" or len(keys) == 1:
         better = format_path(("payload", *(keys if keys[0] != "payload" else ("results",))))
-        return f"{key} must name a place in the payload, such as `{better}`, not `{path}`."
+        return f"{key} must name a place in the payload, such as “{better}”, not “{path}”."
     return None
 
 

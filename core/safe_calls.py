@@ -179,7 +179,7 @@ def _call_list(run: Evaluation, owner: list[object], method: str, values: list[o
         return owner.index(values[0])
     except ValueError:
         raise ConditionError(
-            f"The list does not have {describe(values[0])}.", None, "Use `in` first."
+            f"The list does not have {describe(values[0])}.", None, "Use “in” first."
         ) from None
 
 

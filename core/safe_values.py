@@ -124,7 +124,7 @@ def as_number(value: object, sign: str) -> int | float:
     if type(value) in _NUMBERS:
         return value  # type: ignore[return-value]
     advice = "Use payload.get('name', 0) if it may be missing." if value is None else ""
-    raise ConditionError(f"`{sign}` needs numbers, but got {describe(value)}.", suggestion=advice)
+    raise ConditionError(f"“{sign}” needs numbers, but got {describe(value)}.", suggestion=advice)
 
 
 def bounded(value: int | float) -> int | float:

@@ -233,7 +233,7 @@ def test_reading_a_path_gives_keys_or_words(text: str) -> None:
     ("path", "rule", "words"),
     [
         ("score", "sum", "payload.score"),
-        ("is_compleet", "all", "`is_complete`"),
+        ("is_compleet", "all", "“is_complete”"),
         ("payload.", "sum", "no name"),
         ("", "sum", "empty"),
         ("meta.x", "sum", "cannot write"),
