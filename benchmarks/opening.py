@@ -85,6 +85,106 @@ def open_run(folder: Path) -> None:
     application.exec()
 
 
+def open_in_history(folder: Path) -> None:
+    """Open a run from the list of the real window, then its costs, and say how many seconds each took.
+
+    `window`: what of the time the window's thread was at work; `still`: how long it answered nothing.
+    """
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    os.chdir(folder.parent.parent)
+    from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+    from PySide6.QtTest import QTest
+    from PySide6.QtWidgets import QApplication
+
+    from app.document import WorkflowDocument
+    from app.main_window import MainWindow
+    from app.run_controller import RunController
+    from app.settings_store import SettingsStore
+    from app.theme import Appearance
+
+    application = QApplication([])
+    window = MainWindow(
+        RunController(),
+        WorkflowDocument(),
+        store=SettingsStore(folder.parent / "window.ini"),
+        appearance=Appearance(application),
+    )
+    window.resize(1280, 800)
+    window.show()
+    window.history.show_list()
+    page = window.history.page
+    while page.current is None:
+        application.processEvents()
+    for _ in range(1500):  # what is done in idle time is done while one reads the list
+        QTest.qWait(1)
+    times: dict[str, float] = {}
+    still: list[float] = []
+    beat = QTimer()
+    beat.setTimerType(Qt.TimerType.PreciseTimer)
+    beaten = 0.0
+
+    def live() -> None:
+        nonlocal beaten
+        now = time.perf_counter()
+        still.append(now - beaten)
+        beaten = now
+
+    beat.timeout.connect(live)
+
+    class Painted(QObject):
+        """Tells when a widget was painted."""
+
+        done = False
+
+        def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+            self.done |= event.type() is QEvent.Type.Paint
+            return super().eventFilter(watched, event)
+
+    class Opened(QObject):
+        """Tells when a timeline with bars was painted."""
+
+        done = False
+
+        def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+            view = window.history.side.shown_run_view
+            if event.type() is QEvent.Type.Paint and view is not None and view.timeline.area.plot.rows:
+                self.done |= watched is view.timeline.area.viewport()
+            return super().eventFilter(watched, event)
+
+    def until(done: Opened | Painted, name: str) -> None:
+        nonlocal beaten
+        while not done.done:
+            application.processEvents(flags.AllEvents, 5)
+        times[name] = time.perf_counter() - begun
+        times[f"{name} window"] = time.thread_time() - worked
+        application.processEvents()
+        times[f"{name} still"] = max(still)
+        still.clear()
+
+    from PySide6.QtCore import QEventLoop
+
+    flags = QEventLoop.ProcessEventsFlag
+    opened = Opened()
+    application.installEventFilter(opened)
+    beaten = begun = time.perf_counter()
+    worked = time.thread_time()
+    beat.start(1)
+    QTest.keyClick(page.list, Qt.Key.Key_Return)
+    until(opened, "open")
+    application.removeEventFilter(opened)
+    view = window.history.side.shown_run_view
+    assert view is not None
+    painted = Painted()
+    view.tabs.cost_tab.tree.viewport().installEventFilter(painted)
+    beaten = begun = time.perf_counter()
+    worked = time.thread_time()
+    QTest.mouseClick(view.tabs.fixed, Qt.MouseButton.LeftButton, pos=view.tabs.fixed.tabRect(2).center())
+    until(painted, "cost")
+    sys.stdout.write(json.dumps(times))
+    sys.stdout.flush()
+    os._exit(0)
+
+
 # --- measuring -----------------------------------------------------------------------------------------
 
 
@@ -239,9 +339,12 @@ def main() -> None:
     """Measure, or be measured."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--open", type=Path, metavar="FOLDER")
-    folder: Path | None = parser.parse_args().open
-    if folder is not None:
-        open_run(folder)
+    parser.add_argument("--history", type=Path, metavar="FOLDER")
+    given = parser.parse_args()
+    if given.open is not None:
+        open_run(given.open)
+    elif given.history is not None:
+        open_in_history(given.history)
     else:
         from benchmarks.report import print_head, print_rows
 

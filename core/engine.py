@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from core.answer import Answer
 from core.backends.base import Backend, TurnOrder
 from core.condition import compile_condition
 from core.events import (
@@ -36,7 +37,7 @@ from core.plan import PlannedGroup, RunPlan
 from core.problems import Problem, Severity
 from core.progress_words import LOOPS_FIELD
 from core.recorded_run import RecordedRun
-from core.run_context import Answer, RunContext, RunEnds
+from core.run_context import RunContext, RunEnds
 from core.run_files import INIT_NAME
 from core.run_record import RunRecord
 from core.runner import StartError, SupervisorLost

@@ -9,7 +9,9 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -37,6 +39,9 @@ from core.state import Phase, StateUpdate
 from core.turn_progress import TurnProgress
 from core.usage import Spent, Usage
 from core.workflow_file import load_workflow
+
+if TYPE_CHECKING:
+    from core.run_times import RunChart
 
 GroupKey = tuple[Phase, int, int]
 """Phase, iteration and index of a group at one time of a run."""
@@ -80,6 +85,7 @@ class RecordedRun:
     """The `init_script` ended well."""
     known_until: float = 0.0
     """Of a run that was cut off: when anything of it was written last."""
+    _limits_read: bool = field(default=False, repr=False, compare=False)
     unreadable: int = 0
     """Lines of the journal that cannot be read; updates among them may be in the turns' folders."""
 
@@ -108,10 +114,20 @@ class RecordedRun:
         """How long it took, without the time between its lives."""
         return self.progress.seconds(self.ended)
 
+    @cached_property
+    def chart(self) -> RunChart:
+        """When its agents worked, measured up to its end. Whoever reads a run to show it, on a thread of its
+        own, asks for it there: of a long run it takes a while."""
+        from core.run_times import RunChart
+
+        chart = RunChart(self.progress)
+        chart.savings(self.ended)
+        return chart
+
     @property
     def duration(self) -> RunDuration:
         """How long it took, and how much of that it waited for the user."""
-        return run_duration(self.progress, self.ended)
+        return run_duration(self.progress, self.ended, self.chart)
 
     @property
     def status(self) -> RunStatus | None:
@@ -190,10 +206,18 @@ class RecordedRun:
 
     def read_limits(self) -> None:
         """Have its progress know what its workflow allows: budget, retries, the size of prompts. Where the
-        workflow cannot be read, nothing is known of them.
+        workflow cannot be read, nothing is known of them. Once is enough.
         """
+        if self._limits_read:
+            return
+        self._limits_read = True
         with contextlib.suppress(OSError, UserFileError):
             self.progress.allow(load_workflow(self.folder / WORKFLOW_NAME).workflow)
+
+    def measure(self) -> None:
+        """Have at hand what views ask for first and what takes a while of a long run."""
+        self.read_limits()
+        _ = self.chart
 
     def spent_of(self, turns: Iterable[str]) -> Usage:
         """What these turns used, in all their attempts."""

@@ -6,12 +6,12 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from functools import partial
 from typing import Protocol
 
 import orjson
 
+from core.answer import Answer
 from core.backends.base import Backend
 from core.condition import Condition, ConditionError
 from core.events import (
@@ -45,14 +45,6 @@ from core.usage import Usage
 
 BUDGET_GRACE = 3.0
 """Seconds between reaching a cap and stopping the agents at work, where the budget says so."""
-
-
-class Answer(StrEnum):
-    """What a user may answer when an agent gave no state update."""
-
-    RETRY = "retry"
-    CONTINUE = "continue"
-    ABORT = "abort"
 
 
 class RunEnds(Exception):  # noqa: N818 - not an error: the run ends here

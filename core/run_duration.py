@@ -15,6 +15,7 @@ from core.progress_words import duration_words
 
 if TYPE_CHECKING:
     from core.progress import RunProgress
+    from core.run_times import RunChart
 
 _WORTH_SAYING = 1.0
 
@@ -27,13 +28,16 @@ class RunDuration:
     waited: float = 0.0
 
 
-def run_duration(progress: RunProgress, now: float) -> RunDuration:
-    """The duration of a run, up to `now` (seconds since the epoch) while it goes on."""
-    # Times of a run that nobody has looked at yet are nothing that the first paint of a window needs.
-    from core.run_times import RunChart
+def run_duration(progress: RunProgress, now: float, chart: RunChart | None = None) -> RunDuration:
+    """The duration of a run, up to `now` (seconds since the epoch) while it goes on. `chart`: that of the
+    run, where somebody has it."""
+    if chart is None:
+        # Times of a run that nobody has looked at yet are nothing that the first paint of a window needs.
+        from core.run_times import RunChart
 
+        chart = RunChart(progress)
     seconds = progress.seconds(now)
-    return RunDuration(seconds, min(seconds, RunChart(progress).clock(now).waited))
+    return RunDuration(seconds, min(seconds, chart.clock(now).waited))
 
 
 def run_duration_words(duration: RunDuration, tr: Callable[[str], str] = str) -> str:

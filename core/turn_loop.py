@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
+from core.answer import Answer
 from core.backends.base import Failure, TurnOrder
 from core.events import (
     AttemptKind,
@@ -25,7 +26,7 @@ from core.events import (
 from core.journal import JournalError
 from core.plain_name import plain_name
 from core.plan import PlannedGroup, PlannedTurn
-from core.run_context import Answer, LiveTurn, RunContext, RunEnds, TurnResult, first_of
+from core.run_context import LiveTurn, RunContext, RunEnds, TurnResult, first_of
 from core.run_files import TURNS_NAME
 from core.slots import Slots
 from core.state import StateUpdate

@@ -63,11 +63,14 @@ class Usage:
         )
 
 
+_NOTHING = Usage()
+
+
 @dataclass(slots=True)
 class Spent:
     """Tokens and money so far. `unpriced`: something in it has no known price."""
 
-    usage: Usage = Usage()
+    usage: Usage = _NOTHING
     unpriced: bool = False
 
     def add(self, usage: Usage) -> None:
@@ -77,4 +80,9 @@ class Spent:
 
     def plus(self, other: Spent) -> Spent:
         """The sum of both."""
+        # Most of what is summed up is nothing, and views sum up often.
+        if other.usage is _NOTHING:
+            return Spent(self.usage, self.unpriced or other.unpriced)
+        if self.usage is _NOTHING:
+            return Spent(other.usage, self.unpriced or other.unpriced)
         return Spent(self.usage + other.usage, self.unpriced or other.unpriced)

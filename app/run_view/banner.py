@@ -15,7 +15,7 @@ from app.theme import font, paint_icon, theme
 from core.events import RunStatus
 from core.progress import RunProgress
 from core.progress_words import cost_words
-from core.run_duration import run_duration, run_duration_words
+from core.run_duration import RunDuration, run_duration, run_duration_words
 from core.turn_progress import TurnProgress
 
 _ICON = 18
@@ -119,8 +119,11 @@ class RunBanner(QWidget):
         layout.addLayout(buttons)
         layout.addWidget(self.details)
 
-    def show_end(self, progress: RunProgress, no_end: str = "") -> None:
-        """Say how the run ended; hidden while it has not. `no_end`: why it has no end and none will come."""
+    def show_end(
+        self, progress: RunProgress, no_end: str = "", duration: RunDuration | None = None
+    ) -> None:
+        """Say how the run ended; hidden while it has not. `no_end`: why it has no end and none will come.
+        `duration`: how long it took, where somebody knows."""
         self.offer_resume(False)
         if progress.status is None and not no_end:
             self.hide()
@@ -129,7 +132,7 @@ class RunBanner(QWidget):
         message = progress.message or no_end or self._default_message(self._status)
         self.title.setText(message)
         self.setAccessibleName(self.title.text())
-        self.facts.setText(" · ".join(self._facts(progress)))
+        self.facts.setText(" · ".join(self._facts(progress, duration)))
         failed = progress.failed_turns
         self._failed = failed[-1].id if failed else ""
         self.failed_button.setVisible(bool(failed))
@@ -143,8 +146,9 @@ class RunBanner(QWidget):
         self.show()
         self.update()
 
-    def _facts(self, progress: RunProgress) -> list[str]:
-        duration = run_duration(progress, progress.finished or progress.last_event or 0.0)
+    def _facts(self, progress: RunProgress, duration: RunDuration | None) -> list[str]:
+        if duration is None:
+            duration = run_duration(progress, progress.finished or progress.last_event or 0.0)
         facts = [run_duration_words(duration, self.tr)]
         if progress.iteration:
             words = self.tr("{0} iteration") if progress.iteration == 1 else self.tr("{0} iterations")

@@ -129,11 +129,11 @@ class RunView(QWidget):
         self.pause.show_run(progress)
         self.questions.show_questions(())
         self.strip.show_turns((), 0.0, None)
-        self.timeline.begin(progress)
+        self.timeline.begin(progress, past.chart if self._recorded and past is not None else None)
         self.tabs.begin(progress, past)
         if self._recorded and past is not None:
             # Nothing will happen any more that would show it.
-            self.banner.show_end(progress, past.message)
+            self.banner.show_end(progress, past.message, past.duration)
             self.tabs.refresh(past.ended)
         else:
             self.banner.show_end(progress)

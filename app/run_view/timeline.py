@@ -24,7 +24,7 @@ from app.run_view.timeline_words import savings_lines
 from app.theme import GRID, font, is_appearance_event, paint_icon, theme
 from core.events import Event, GroupStarted, RunFinished, RunStarted
 from core.progress import RunProgress
-from core.run_times import most_at_once, savings_words
+from core.run_times import RunChart, most_at_once, savings_words
 
 _ICON = 14
 _UNLIMITED = (1 << 24) - 1
@@ -171,12 +171,13 @@ class Timeline(QWidget):
 
     # --- the run ---------------------------------------------------------------------------------------
 
-    def begin(self, progress: RunProgress) -> None:
-        """Show another run, with the past that it may have."""
+    def begin(self, progress: RunProgress, chart: RunChart | None = None) -> None:
+        """Show another run, with the past that it may have. `chart`: of a run that is over, where it is
+        known."""
         self._progress = progress
         self._now = progress.last_event or 0.0
         self._changed = set()
-        self.area.begin(progress)
+        self.area.begin(progress, chart)
         self._show_savings()
 
     def take(self, events: Sequence[Event], now: float) -> None:

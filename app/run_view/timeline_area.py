@@ -36,6 +36,7 @@ from app.run_view.timeline_words import band_lines, bar_lines, bar_sentence, bre
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import font, is_appearance_event, theme
 from core.progress import RunProgress
+from core.run_times import RunChart
 
 _REACH = 4.0
 """Pixels beside a bar that still mean it: some are narrower than a pixel."""
@@ -80,9 +81,9 @@ class TimelineArea(QAbstractScrollArea):
 
     # --- the run ---------------------------------------------------------------------------------------
 
-    def begin(self, progress: RunProgress) -> None:
-        """Show another run."""
-        self.plot.begin(progress)
+    def begin(self, progress: RunProgress, chart: RunChart | None = None) -> None:
+        """Show another run. `chart`: that of a run that is over, where it is known."""
+        self.plot.begin(progress, chart)
         self._shown = Shown(focused=self.hasFocus())
         self._sync()
 

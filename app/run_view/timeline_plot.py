@@ -86,10 +86,10 @@ class TimelinePlot:
         self.scale = TimelineScale()
         self.begin(RunProgress())
 
-    def begin(self, progress: RunProgress) -> None:
-        """Show another run; `refresh` has to follow."""
+    def begin(self, progress: RunProgress, chart: RunChart | None = None) -> None:
+        """Show another run; `refresh` has to follow. `chart`: of a run that is over, where it is known."""
         self.progress = progress
-        self.chart = RunChart(progress)
+        self.chart = RunChart(progress) if chart is None else chart
         self.now = progress.last_event or 0.0
         self.clock = RunClock(self.now, self.now)
         self.bands: list[Band] = []
