@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QStringListModel, Qt, Slot
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QRect, QStringListModel, Qt, Slot
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QCompleter, QLineEdit, QListView
+from PySide6.QtWidgets import QCompleter, QLineEdit, QListView, QWidget
 
 from app.scroll_bar import use_thin_scroll_bars
 
 MOST_SHOWN = 12
+_GAP = 4
+"""Pixels below what stands under the field."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +36,15 @@ class FieldCompletion(QObject):
     Return takes the chosen one; Tab, too, and where none is chosen the first.
 
     A suggestion that is taken counts as typed: the field emits `textEdited`. `free`: what is typed may be
-    something new, so none is chosen until an arrow chooses it, and Return is the field's.
+    something new, so none is chosen until an arrow chooses it, and Return is the field's. `below`: what
+    stands under the field and is not to be covered, while it is visible.
     """
 
-    def __init__(self, field: QLineEdit, suggest: Suggest, *, free: bool = False) -> None:
+    def __init__(
+        self, field: QLineEdit, suggest: Suggest, *, free: bool = False, below: QWidget | None = None
+    ) -> None:
         super().__init__(field)
+        self._below = below
         self._field = field
         self._free = free
         self._suggest = suggest
@@ -74,8 +80,21 @@ class FieldCompletion(QObject):
             return
         self._model.setStringList(list(self._now.texts))
         self.popup.setFont(self._field.font())
-        self._completer.complete()
+        self._completer.complete(self._beside())
         self.popup.setCurrentIndex(QModelIndex() if self._free else self._model.index(0))
+
+    def _beside(self) -> QRect:
+        """What the list stands below (or above, at the end of the screen), as the field counts."""
+        field, below = self._field, self._below
+        if below is None or not below.isVisible():
+            return QRect(0, 0, field.width(), field.height() - 1)
+        parent = below.parentWidget()
+        around = parent.layout() if parent is not None else None
+        if around is not None:
+            # What is said there changed with this letter.
+            around.activate()
+        bottom = field.mapFromGlobal(below.mapToGlobal(below.rect().bottomLeft())).y()
+        return QRect(0, 0, field.width(), max(field.height() - 1, bottom + _GAP))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
         if event.type() != QEvent.Type.KeyPress or not isinstance(event, QKeyEvent):

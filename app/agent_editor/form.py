@@ -111,11 +111,11 @@ class AgentForm(QScrollArea):
         backend.explain(self._about_backend)
         self._add("backend", backend)
         model = TextRow(self.tr("Model"), self.body, *text)
-        model.placeholder(self._inherited_model)
+        model.placeholder(lambda: self._inherited_of_cli("model"))
         model.explain(lambda: self._about("model", "opencode_defaults.model"))
         self._add("model", model)
         variant = TextRow(self.tr("Variant"), self.body, *text)
-        variant.placeholder(lambda: self._inherited("opencode_defaults.variant"))
+        variant.placeholder(lambda: self._inherited_of_cli("variant"))
         variant.explain(lambda: self._about("variant", "opencode_defaults.variant"))
         self._add("variant", variant)
         limit = TextRow(
@@ -326,7 +326,9 @@ class AgentForm(QScrollArea):
         if agent is None or getattr(agent, key) is not None:
             return ""
         held = self._document.in_force(setting)
-        return self._from(held) if held.value not in (None, "") else ""
+        # Where nobody says anything the CLI decides, and then the field says that.
+        decides = setting.startswith("opencode_defaults.") and held.value in (None, "")
+        return "" if decides else self._from(held)
 
     def _from(self, setting: Setting) -> str:
         if setting.origin is Origin.WORKFLOW:
@@ -338,8 +340,8 @@ class AgentForm(QScrollArea):
         source = Path(setting.source).name if setting.origin is Origin.PROJECT else setting.source
         return self.tr("from {0}").format(source)
 
-    def _inherited_model(self) -> str:
-        return self._inherited("opencode_defaults.model") or self.tr("as the backend is set up")
+    def _inherited_of_cli(self, key: str) -> str:
+        return self._inherited(f"opencode_defaults.{key}") or self.tr("as the backend is set up")
 
     def _inherited(self, setting: str) -> str:
         return field_text.write_plain(self._document.in_force(setting).value)

@@ -85,8 +85,10 @@ class PromptPane(QWidget):
         if isinstance(document, PlainDocument):
             text = document.shown()
             lines = document.blockCount() if text else 0
+            of_lines = self.tr("{0} line") if lines == 1 else self.tr("{0} lines")
+            of_letters = self.tr("{0} character") if len(text) == 1 else self.tr("{0} characters")
             self.size_label.setText(
-                self.tr("{0} lines, {1} characters").format(f"{lines:,}", f"{len(text):,}")
+                self.tr("{0}, {1}").format(of_lines.format(f"{lines:,}"), of_letters.format(f"{len(text):,}"))
             )
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802

@@ -61,7 +61,7 @@ class GroupPage(FormPage):
         timeout = TextRow(
             self.tr("Group timeout"), self.body, field_text.parse_duration, field_text.write_duration
         )
-        timeout.placeholder(lambda: self.tr("none")).explain(
+        timeout.placeholder(lambda: self.tr("none (usual)")).explain(
             lambda: self.tr("for all agents of the group together")
         )
         self._row(timeout, "timeout")

@@ -19,12 +19,16 @@ from app.completion import FieldCompletion, Suggestions
 from app.first_paint import after_first_paint
 from app.form_rows import CheckRow, Choice, ChoiceRow, Row, TextRow
 from core.condition import NAMES, ConditionError, compile_condition, condition_in_words
-from core.config import Workflow
+from core.config import DEFAULT_CONDITION, Workflow
 from core.settings_keys import Origin, is_content
 from core.state import MergeRule
 
 if TYPE_CHECKING:
     from app.document import WorkflowDocument
+
+
+_CONDITION = "end_state_condition"
+"""No other place has a say in it, but a file may leave it out."""
 
 
 class WorkflowPage(FormPage):
@@ -35,6 +39,8 @@ class WorkflowPage(FormPage):
         self._document = document
         self._choices: list[tuple[ChoiceRow, Callable[[], list[Choice]]]] = []
         """Rows whose first choice is to say nothing, and their choices at present."""
+        self._telling: set[str] = set()
+        """What holds where nobody says anything, in words that tell where it comes from."""
         self._add_end()
         self._add_turns()
         self._add_places()
@@ -62,7 +68,7 @@ class WorkflowPage(FormPage):
         mono: bool = False,
         wide: bool = False,
     ) -> TextRow:
-        if not is_content(key):
+        if not is_content(key) or key == _CONDITION:
             parse = _or_nothing(parse)
         row = TextRow(label, self.body, parse, write, steps=steps, mono=mono)
         self._bind_text(row, key, write, lambda: hint, note, wide=wide)
@@ -83,7 +89,9 @@ class WorkflowPage(FormPage):
         *,
         wide: bool = False,
     ) -> None:
-        if is_content(key):
+        if key == _CONDITION:
+            row.placeholder(lambda: self.tr("{0} (usual)").format(DEFAULT_CONDITION)).explain(note)
+        elif is_content(key):
             row.placeholder(hint).explain(note)
         else:
             row.placeholder(lambda: self._held(key, write, hint()))
@@ -105,7 +113,7 @@ class WorkflowPage(FormPage):
 
     def _bind(self, row: Row, key: str, *, wide: bool = False) -> None:
         def read() -> object:
-            if not is_content(key):
+            if not is_content(key) or key == _CONDITION:
                 return self._document.own(key)
             value: object = self._document.settings
             for part in key.split("."):
@@ -129,14 +137,14 @@ class WorkflowPage(FormPage):
         )  # fmt: skip
         self.condition = self._text(
             self.tr("The loop ends when"),
-            "end_state_condition",
+            _CONDITION,
             lambda text: text,
             mono=True,
             wide=True,
             note=self._condition_note,
         )
         self.condition.edited.connect(self._check_condition)
-        self.completion = FieldCompletion(self.condition.field, self._suggest)
+        self.completion = FieldCompletion(self.condition.field, self._suggest, below=self.condition.error)
         self._finalize = CheckRow(self.tr("Finalization"), self.body, "")
         self.add(
             self._finalize,
@@ -150,9 +158,11 @@ class WorkflowPage(FormPage):
 
     def _add_turns(self) -> None:
         self.section(self.tr("Agents at work"))
+        processors = self.tr("{0} (processors)").format(Workflow().parallel_cap)
+        self._telling.add(processors)
         self._text(
             self.tr("At once"), "max_parallel_agents", field_text.parse_count, steps=True,
-            hint=self.tr("{0} (processors)").format(Workflow().parallel_cap),
+            hint=processors,
             note=lambda: self.tr("agents of the whole run that may work at the same time"),
         )  # fmt: skip
         self._text(
@@ -260,6 +270,7 @@ class WorkflowPage(FormPage):
     def _add_opencode(self) -> None:
         self.section(self.tr("opencode"))
         hint = self.tr("as opencode is set up")
+        self._telling.add(hint)
         model = self._text(self.tr("Model"), "opencode_defaults.model", hint=hint)
         self.models = FieldCompletion(model.field, self._suggest_model, free=True)
         self._text(self.tr("Agent"), "opencode_defaults.agent", hint=hint)
@@ -289,7 +300,9 @@ class WorkflowPage(FormPage):
         """What holds where the workflow says nothing, and where from. `nothing`: no value at all."""
         setting = self._document.in_force(key)
         text = nothing if setting.value is None else write(setting.value)
-        if setting.origin is Origin.WORKFLOW or (setting.origin is Origin.DEFAULT and setting.value is None):
+        if setting.origin is Origin.WORKFLOW:
+            return text
+        if setting.origin is Origin.DEFAULT and setting.value is None and text in self._telling:
             return text
         return self.tr("{0} ({1})").format(text or self.tr("none"), words.where_from(setting))
 
@@ -318,9 +331,9 @@ class WorkflowPage(FormPage):
         in_words = condition_in_words(self._document.settings.end_state_condition)
         return self.tr("Ends when {0}. It may use: {1}.").format(in_words, ", ".join(NAMES))
 
-    @Slot(object)
-    def _check_condition(self, text: object) -> None:
-        self.condition.show_error(condition_error(str(text)))
+    @Slot()
+    def _check_condition(self) -> None:
+        self.condition.show_error(condition_error(self._document.settings.end_state_condition))
         self.condition.refresh_note()
 
     def _suggest(self, text: str, caret: int, asked: bool) -> Suggestions:
@@ -348,7 +361,7 @@ class WorkflowPage(FormPage):
         }
         self.merge_rules.show_rules(self._document.settings.merge, elsewhere)
         super().refresh()
-        self._check_condition(self._document.settings.end_state_condition)
+        self._check_condition()
 
 
 def condition_error(source: str) -> str:

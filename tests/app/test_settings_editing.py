@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt, QTranslator
+from PySide6.QtCore import QPoint, QRect, Qt, QTranslator
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QApplication, QFileDialog, QStackedWidget
 from pytestqt.qtbot import QtBot
@@ -68,6 +68,21 @@ def suggested(completion: FieldCompletion) -> list[str]:
     if not completion.popup.isVisible():
         return []
     return [str(model.index(row, 0).data()) for row in range(model.rowCount())]
+
+
+def test_the_list_of_suggestions_leaves_the_sentence_in_sight_that_says_what_is_wrong(
+    qtbot: QtBot, panel: SettingsPanel, telling: WorkflowDocument
+) -> None:
+    del telling
+    condition, completion = panel.workflow_page.condition, panel.workflow_page.completion
+    retype(qtbot, condition, "sco")
+    assert condition.error.isVisible()
+    assert completion.popup.isVisible()
+    error = QRect(condition.error.mapToGlobal(QPoint(0, 0)), condition.error.size())
+    assert not completion.popup.frameGeometry().intersects(error)
+    field = QRect(condition.field.mapToGlobal(QPoint(0, 0)), condition.field.size())
+    assert not completion.popup.frameGeometry().intersects(field.adjusted(0, 4, 0, -4))
+    completion.popup.hide()
 
 
 def test_a_condition_is_completed_with_names_and_known_places(

@@ -19,6 +19,7 @@ from app.form_rows import CheckRow, ChoiceRow
 from app.other_settings import SettingsSource
 from core.config import AgentGroup
 from core.platform_paths import config_folder
+from core.problems import Severity
 from core.settings_keys import Origin
 from core.state import MergeRule
 from tests.app.settings_support import choose, retype, shown_panel, text_row, two_agents
@@ -41,6 +42,48 @@ def first_group(document: WorkflowDocument) -> AgentGroup:
     settings = document.outline.loop[0].settings
     assert isinstance(settings, AgentGroup)
     return settings
+
+
+def test_an_end_condition_that_is_left_out_is_the_usual_one_and_can_be_left_out_again(
+    qtbot: QtBot, document: WorkflowDocument, panel: SettingsPanel, tmp_path: Path
+) -> None:
+    path = tmp_path / "audit.json"
+    path.write_text('{"loop_agents": ["vera"]}', encoding="utf-8")
+    document.open(path)
+    condition = panel.workflow_page.condition
+    assert condition.field.text() == ""
+    assert condition.field.placeholderText() == "is_complete == True (usual)"
+    assert not condition.error.isVisible()
+    retype(qtbot, condition, "iteration > 2")
+    document.save()
+    assert json.loads(path.read_text(encoding="utf-8"))["end_state_condition"] == "iteration > 2"
+
+    qtbot.keyClick(condition.field, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    qtbot.keyClick(condition.field, Qt.Key.Key_Delete)
+
+    assert not condition.error.isVisible()
+    assert not [each for each in document.problems if each.severity is Severity.ERROR]
+    document.save()
+    assert "end_state_condition" not in json.loads(path.read_text(encoding="utf-8"))
+
+
+def test_an_empty_end_condition_in_the_file_is_wrong(
+    document: WorkflowDocument, panel: SettingsPanel, tmp_path: Path
+) -> None:
+    path = tmp_path / "audit.json"
+    path.write_text('{"loop_agents": ["vera"], "end_state_condition": ""}', encoding="utf-8")
+    document.open(path)
+    assert panel.workflow_page.condition.error.isVisible()
+    assert any(each.place == "end_state_condition" for each in document.problems)
+
+
+@pytest.mark.parametrize(
+    "label", ["Budget", "Budget of a group", "Tokens, at most", "Time for an agent", "Prompt, at most"]
+)
+def test_a_setting_that_nobody_names_says_that_its_value_is_the_usual_one(
+    label: str, panel: SettingsPanel
+) -> None:
+    assert text_row(panel.workflow_page, label).field.placeholderText().endswith(" (usual)")
 
 
 def test_an_end_condition_is_checked_while_it_is_typed(
