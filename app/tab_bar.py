@@ -57,6 +57,12 @@ class FlatTabBar(QTabBar):
             width += _ICON + 6
         return QSize(min(_WIDEST, width), max(_HEIGHT, self.fontMetrics().height() + 12))
 
+    def inputMethodQuery(self, query: Qt.InputMethodQuery) -> object:  # noqa: N802
+        """The current tab is where the Menu key opens a menu: Qt would take the middle of the bar."""
+        if query is Qt.InputMethodQuery.ImCursorRectangle:
+            return self.tabRect(self.currentIndex()) & self.rect()
+        return super().inputMethodQuery(query)
+
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         if event.type() is QEvent.Type.FontChange and hasattr(self, "_widths"):
             self._widths.clear()

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from PySide6.QtCore import QRect, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QMainWindow, QScrollArea, QWidget
+
+from app.context_key import is_context_key, open_context_menu
 
 _SEEN_AROUND = 24
 """Pixels around a control that are scrolled into view with it."""
@@ -28,6 +30,14 @@ class ReadingOrder:
             return False
         give_focus(target, Qt.FocusReason.TabFocusReason if next else Qt.FocusReason.BacktabFocusReason)
         return True
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        assert isinstance(self, QWidget)
+        focused = self.focusWidget()
+        if is_context_key(event) and focused is not None:
+            open_context_menu(focused)
+        else:
+            super().keyPressEvent(event)  # type: ignore[misc]  # of the base class that comes after this one
 
 
 class ReadingOrderWindow(ReadingOrder, QMainWindow):
