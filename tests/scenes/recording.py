@@ -13,6 +13,7 @@ import os
 import re
 import shutil
 import zlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,14 +24,17 @@ import resources
 from core.backends.registry import backend, backend_names
 from core.engine import Engine
 from core.events import (
+    AttemptFinished,
     AttemptStarted,
     Event,
     Merged,
+    RetryScheduled,
     RunFinished,
     RunStarted,
     TurnFinished,
     TurnRef,
     TurnStarted,
+    UsageReported,
 )
 from core.executor import ThreadExecutor
 from core.journal import JOURNAL_NAME
@@ -117,12 +121,19 @@ class Retimed:
         return self.events[-1].time
 
 
+def _is_step(event: Event) -> bool:
+    """Whether it takes time in a turn; all else happens with the step before it."""
+    return isinstance(event, UsageReported | AttemptFinished | RetryScheduled)
+
+
 class _Clock:
     """Gives every moment of a run its new time."""
 
     def __init__(self, events: Sequence[Event], began: float) -> None:
         self.spans: dict[str, tuple[float, float, float, float]] = {}
         """By turn: old and new start, old and new end."""
+        self._steps = Counter(event.turn for event in events if _is_step(event))
+        self._made: Counter[str] = Counter()
         self.titles: dict[str, str] = {}
         self.labels: dict[str, str] = {}
         self.folders: dict[str, str] = {}
@@ -155,16 +166,13 @@ class _Clock:
         self.folders[ref.folder] = ref.turn
 
     def of_event(self, turn: str, event: Event) -> float:
-        """The new time of what happens in a turn: its first process is there at once."""
-        if isinstance(event, AttemptStarted) and event.number == 1:
-            return self.spans[turn][1]
-        return self.in_turn(turn, event.time)
-
-    def in_turn(self, turn: str, time: float) -> float:
-        """The new time of a moment of a turn."""
-        old, new, old_end, new_end = self.spans[turn]
-        share = min(1.0, max(0.0, (time - old) / (old_end - old)))
-        return new + share * (new_end - new)
+        """The new time of what happens in a turn, step by step; its first process is there at once."""
+        _, start, _, end = self.spans[turn]
+        if isinstance(event, TurnFinished):
+            return end
+        if _is_step(event):
+            self._made[turn] += 1
+        return start + (end - start) * self._made[turn] / max(1, self._steps[turn])
 
     def of_line(self, label: str, time: float) -> str | None:
         """The turn that printed a line at this (old) time."""
