@@ -87,6 +87,8 @@ class TurnRow:
     tokens: str
     cost: str
     digest: str
+    digest_kind: str
+    """As `kind`; `failed` also where an attempt failed and nothing better came."""
     message: str
     detail: str
     answer: Json | None

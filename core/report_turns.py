@@ -76,6 +76,7 @@ def _turn(turn: TurnReport, clock: RunClock, anchor: str, share: int) -> TurnRow
         tokens=f"{turn.usage.total_tokens:,}",
         cost=usage_words(turn.usage),
         digest=_digest(turn, message),
+        digest_kind="failed" if turn.update is None and _problem(turn) else turn.status,
         message=message,
         detail=shown(turn.detail, MOST_DETAIL),
         answer=answer,
@@ -87,6 +88,10 @@ def _turn(turn: TurnReport, clock: RunClock, anchor: str, share: int) -> TurnRow
 def _digest(turn: TurnReport, message: str) -> str:
     if turn.update is None:
         words = message.splitlines()[0] if message else "No answer."
+        problem = _problem(turn)
+        if problem and problem.strip() not in message:
+            # How the turn ended may not be what went wrong: a run that lost its provider was stopped.
+            words = f"{problem.strip().splitlines()[0]} · {words}"
     elif turn.update.payload:
         words = digest(turn.update.payload)
     else:
@@ -94,6 +99,11 @@ def _digest(turn: TurnReport, message: str) -> str:
     if turn.update is not None and turn.update.is_complete:
         words = f"complete · {words}"
     return shown(words, MOST_VALUE)
+
+
+def _problem(turn: TurnReport) -> str:
+    """What was wrong with the last attempt that failed; empty: none did, or nobody said why."""
+    return next((attempt.problem for attempt in reversed(turn.attempts) if attempt.problem.strip()), "")
 
 
 def _turn_facts(turn: TurnReport) -> Iterable[Fact]:

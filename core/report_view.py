@@ -57,7 +57,8 @@ def page_of(report: RunReport, clock: RunClock) -> Page:
     failures = [rows[turn] for turn in failed if turn in rows][:MOST_LISTED]
     conflicts, conflicts_left = _listed(report.conflicts, _conflict, "conflicts")
     titles = {turn.id: turn.title for turn in report.turns}
-    notes, notes_left = _listed(report.notes, lambda note: _note(note, clock, titles, anchors), "notes")
+    told = notes_of(report)
+    notes, notes_left = _listed(told, lambda note: _note(note, clock, titles, anchors), "notes")
     several = {group.phase for group in report.groups if group.index}
     state = report.state.state if report.state is not None else None
     savings = Savings(
@@ -103,7 +104,7 @@ def page_of(report: RunReport, clock: RunClock) -> Page:
         if report.workflow_file is not None
         else None,
         footer=_footer(report),
-        sections=tuple(_sections(report, len(failed))),
+        sections=tuple(_sections(report, len(failed), len(told))),
     )
 
 
@@ -154,15 +155,15 @@ def _facts(report: RunReport) -> Iterable[Fact]:
         yield Fact("Not readable", f"{lines} of the journal", "what stood there is missing here")
 
 
-def _sections(report: RunReport, failures: int) -> Iterable[Section]:
+def _sections(report: RunReport, failures: int, notes: int) -> Iterable[Section]:
     yield Section("timeline", "Timeline")
     if failures:
         yield Section("failures", "What went wrong", f"{failures:,}")
     yield Section("turns", "Turns", f"{len(report.turns):,}")
     if report.conflicts:
         yield Section("conflicts", "Conflicts", f"{len(report.conflicts):,}")
-    if report.notes:
-        yield Section("notes", "Notes", f"{len(report.notes):,}")
+    if notes:
+        yield Section("notes", "Notes", f"{notes:,}")
     yield Section("cost", "Cost")
     yield Section("state", "State")
     yield Section("workflow", "Workflow")
@@ -215,6 +216,21 @@ def _conflict(conflict: ConflictReport) -> ConflictRow:
 def _short(value: JsonValue) -> str:
     text, left = json_shown(json_bytes(value, indented=False), MOST_VALUE)
     return f"{text}…" if left else text
+
+
+def notes_of(report: RunReport) -> list[NoteReport]:
+    """The run's notes and its pauses, in time."""
+    steps = report.steps
+    pauses = []
+    for number, step in enumerate(steps):
+        if step.what != "paused":
+            continue
+        after = next((each for each in steps[number + 1 :] if each.what != "paused"), None)
+        until = after.time if after is not None else report.ended
+        words = f"The run was paused for {time_words(max(0.0, until - step.time))}"
+        message = f"{words}: {step.message}" if step.message else f"{words}."
+        pauses.append(NoteReport(step.time, None, message, True))
+    return sorted([*report.notes, *pauses], key=lambda note: note.time)
 
 
 def _note(note: NoteReport, clock: RunClock, titles: dict[str, str], anchors: dict[str, str]) -> NoteRow:

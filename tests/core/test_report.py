@@ -19,10 +19,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import resources
-from core.events import RunFinished, TurnFinished, TurnStatus
+from core.events import (
+    AttemptFinished,
+    AttemptKind,
+    AttemptStarted,
+    GroupStarted,
+    RunFinished,
+    RunPaused,
+    TurnFinished,
+    TurnRef,
+    TurnStarted,
+    TurnStatus,
+)
 from core.journal import JOURNAL_NAME
 from core.json_types import JsonValue
 from core.open_runs import RunLock
+from core.plan import Place
 from core.problems import UserFileError
 from core.recorded_run import RecordedRun, read_run
 from core.report import file_name, report_html, report_json, report_of, write_html, write_json
@@ -225,6 +237,43 @@ def test_a_run_without_a_single_turn_has_a_report(tmp_path: Path) -> None:
     run = journal.read()
     assert as_json(run)["turns"] == []
     assert "No agent had its turn." in report_html(run)
+
+
+def test_a_lost_provider_is_named_at_the_turn_that_it_stopped_and_the_pause_among_the_notes(
+    tmp_path: Path,
+) -> None:
+    journal = JournalOf(tmp_path / RUN)
+    journal.start()
+    turn = "loop/1/0/0"
+    at = journal.now
+    journal.events += [
+        GroupStarted(
+            time=at,
+            phase="loop",
+            iteration=1,
+            group=0,
+            name="loop group 1",
+            mode="sequential",
+            turns=(TurnRef(turn, Place("loop", 0, 0), "vera", "vera", "0001-vera"),),
+        ),
+        TurnStarted(time=at, turn=turn),
+        AttemptStarted(time=at, turn=turn, number=1, kind=AttemptKind.FIRST),
+        AttemptFinished(time=at + 2, turn=turn, number=1, exit_code=1, problem="You are out of quota."),
+        RunPaused(time=at + 2, message="The quota of vera is used up."),
+        TurnFinished(
+            time=at + 47, turn=turn, status=TurnStatus.STOPPED, message="It was stopped with the run."
+        ),
+    ]
+    journal.now += 47
+    journal.finish()
+    run = journal.read()
+    page = report_html(run)
+    digest = re.search(r'<span class="digest ([a-z]+)">([^<]*)<', page)
+    assert digest is not None
+    assert digest.groups() == ("failed", "You are out of quota. · It was stopped with the run.")
+    assert "The run was paused for 0:45: The quota of vera is used up." in page
+    assert as_json(run)["times"]["waited_seconds"] == 45.0
+    assert "of it 0:45 waiting for you" in page
 
 
 def test_the_time_between_two_lives_is_left_out_of_the_timeline(tmp_path: Path) -> None:
