@@ -36,6 +36,7 @@ class BuilderSide(QObject):
         view.message.connect(status.say)
         document.stepped.connect(self._show_step)
         last_run.offered.connect(settings.offer_last_run)
+        last_run.told.connect(settings.tell_last_run)
         run.began.connect(settings.offer_last_run)
         settings.last_run_requested.connect(last_run.show)
 

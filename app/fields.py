@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent, QWheelEvent
+from PySide6.QtGui import (
+    QAction,
+    QFontMetrics,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -15,7 +24,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.plain_text import plain_tool_tip
-from app.theme import paint_icon, theme
+from app.theme import icon, paint_icon, theme
 
 FIELD_HEIGHT = 28
 _RADIUS = 5
@@ -56,8 +65,11 @@ class OutlinedField(QLineEdit):
             self.setToolTip("")
 
     def setClearButtonEnabled(self, enable: bool) -> None:  # noqa: N802
-        """Offer to empty the field; Qt leaves its button without a name."""
+        """Offer to empty the field; Qt leaves its button without a name, and gives it an icon of its own."""
         super().setClearButtonEnabled(enable)
+        for action in self.findChildren(QAction):
+            if action.objectName() == "_q_qlineeditclearaction":
+                action.setIcon(icon("x", "quiet"))
         for button in self.findChildren(QToolButton):
             button.setAccessibleName(self.tr("Empty the field"))
 

@@ -16,18 +16,24 @@ if TYPE_CHECKING:
     from app.run_session import RunSession
     from app.runs.jobs import Jobs, Tell
     from app.settings_store import SettingsStore
+    from core.events import RunStarted
     from core.progress import RunProgress
     from core.recorded_run import RecordedRun
+
+
+_LONGEST = 65_536
+"""Bytes of a journal's first line, which has names and folders."""
 
 
 class LastRun(QObject):
     """Reads the last run from its folder when the user first turns to it, and not before.
 
-    Signals: `offered()`: there is one to turn to; `shown()`: it was read and is shown; `message(str)`: a
-    sentence for the status line.
+    Signals: `offered()`: there is one to turn to; `told(str)`: whose and when it is, in lines; `shown()`: it
+    was read and is shown; `message(str)`: a sentence for the status line.
     """
 
     offered = Signal()
+    told = Signal(str)
     shown = Signal()
     message = Signal(str)
 
@@ -50,6 +56,15 @@ class LastRun(QObject):
         if folder is not None and not self._right.has_run_view and (folder / JOURNAL_NAME).is_file():
             self._folder = folder
             self.offered.emit()
+            begun = _beginning(folder / JOURNAL_NAME)
+            if begun is not None:
+                self._tell(begun.workflow, begun.time, begun.workflow_path)
+
+    def _tell(self, workflow: str, began: float, path: str | None) -> None:
+        """Say whose run it is: it may be of another workflow than the one that is open."""
+        when = time.strftime("%d %b, %H:%M", time.localtime(began))
+        text = self.tr("Last run: {0}, begun on {1}").format(workflow, when)
+        self.told.emit("\n".join(part for part in (text, path or "") if part))
 
     @Slot(object)
     def turn_to(self, side: Side) -> None:
@@ -69,6 +84,7 @@ class LastRun(QObject):
         self._folder = None
         if progress.folder:
             self._store.last_run = Path(progress.folder)
+        self._tell(progress.workflow, progress.started or time.time(), progress.workflow_path)
 
     def keep_tabs(self) -> None:
         """The window closes: remember which tabs there are."""
@@ -128,3 +144,16 @@ class LastRun(QObject):
         """The window closes: wait for what is being read."""
         if self._jobs is not None:
             self._jobs.close()
+
+
+def _beginning(journal: Path) -> RunStarted | None:
+    """The first event of a journal; None: it cannot be read, which is told when the run is opened."""
+    from pydantic import TypeAdapter
+
+    from core.events import RunStarted
+
+    try:
+        with journal.open("rb") as file:
+            return TypeAdapter(RunStarted).validate_json(file.readline(_LONGEST))
+    except (OSError, ValueError):
+        return None

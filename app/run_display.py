@@ -33,6 +33,7 @@ class RunDisplay(QObject):
         run.told.connect(self._take)
         run.ticked.connect(self._show_time)
         run.running_changed.connect(self.show_running)
+        window.last_run.told.connect(window.top_bar.tell_run)
 
     @Slot(bool)
     def show_running(self, running: bool) -> None:

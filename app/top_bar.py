@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QMenu, QWidget
 
 from app.buttons import Button, ButtonLook
 from app.labels import ElidedLabel
+from app.plain_text import plain_tool_tip
 from app.side import Side
 from app.theme import paint_icon, theme
 
@@ -55,6 +56,7 @@ class TopBar(QWidget):
         self.runs_button = Button(self.tr("History"), ButtonLook.FLAT, "history", self)
         self.runs_button.setToolTip(self.tr("All runs of this work folder (Ctrl+3)"))
         self._running = self._paused = False
+        self._run_words = ""
         self._side = Side.SETTINGS
         self.side_buttons = {
             Side.SETTINGS: self.settings_button,
@@ -118,9 +120,16 @@ class TopBar(QWidget):
     def offer_run(self, there_is_one: bool) -> None:
         """Whether there is a run to look at."""
         self.run_side_button.setEnabled(there_is_one)
-        self.run_side_button.setToolTip(
-            self.tr("The run, live or the last one (Ctrl+2)") if there_is_one else self.tr("No run yet")
-        )
+        tip = self.tr("The run, live or the last one (Ctrl+2)") if there_is_one else self.tr("No run yet")
+        if there_is_one and self._run_words:
+            tip = plain_tool_tip(f"{tip}\n{self._run_words}")
+        self.run_side_button.setToolTip(tip)
+
+    @Slot(str)
+    def tell_run(self, words: str) -> None:
+        """Whose run it is that one can turn to."""
+        self._run_words = words
+        self.offer_run(self.run_side_button.isEnabled())
 
     def mark_run(self, waits: bool) -> None:
         """Whether the run waits for the user."""

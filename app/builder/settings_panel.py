@@ -14,6 +14,7 @@ from app.builder.form_page import FormPage
 from app.builder.workflow_page import WorkflowPage
 from app.buttons import Button, ButtonLook
 from app.flow_layout import FlowLayout
+from app.plain_text import plain_tool_tip
 from app.tab_bar import FlatTabBar
 
 if TYPE_CHECKING:
@@ -118,6 +119,11 @@ class SettingsPanel(QWidget):
     def offer_last_run(self) -> None:
         """There is a run to look at: a tab leads to it."""
         self.tabs.setTabVisible(LAST_RUN, True)
+
+    @Slot(str)
+    def tell_last_run(self, words: str) -> None:
+        """Whose run the tab leads to."""
+        self.tabs.setTabToolTip(LAST_RUN, plain_tool_tip(words))
 
     def show_workflow(self) -> None:
         """Turn to the workflow's own settings."""

@@ -67,7 +67,7 @@ class WorkflowDelegate(QStyledItemDelegate):
             else:
                 self._paint_agent(painter, option, index, group, boxes.body)
             self._paint_gap(painter, boxes)
-            if not boxes.zone.isEmpty():
+            if not boxes.zone.isEmpty() and not self._model.locked:
                 self._paint_zone(painter, boxes.zone, words.drop_here(), False)
         painter.restore()
 

@@ -108,6 +108,7 @@ class WorkflowView(QWidget):
         self._locked.setVisible(locked)
         self.problem_list.set_editable(not locked)
         self.tree.setDragEnabled(not locked)
+        self.tree.viewport().update()
         self.commands.update_enabled()
 
     @Slot(QModelIndex, QPoint)

@@ -581,6 +581,26 @@ def test_an_unknown_agent_is_named_as_such(builder: Builder) -> None:
     assert "no agent of this name" in str(index.data(Qt.ItemDataRole.AccessibleTextRole))
 
 
+def test_while_locked_no_room_asks_for_an_agent(builder: Builder) -> None:
+    zone = builder.zone()
+    box = QRect(zone - QPoint(80, 8), zone + QPoint(80, 8))
+    viewport = builder.view.tree.viewport()
+
+    def colors() -> set[str]:
+        picture = viewport.grab(box).toImage()
+        return {
+            picture.pixelColor(x, y).name() for x in range(picture.width()) for y in range(picture.height())
+        }
+
+    assert len(colors()) > 1
+    builder.view.set_locked("It runs.")
+    QApplication.processEvents()
+    moved = builder.zone() - zone
+    box.translate(moved)
+    assert len(colors()) == 1
+    builder.view.set_locked("")
+
+
 def test_while_locked_nothing_can_be_edited_but_everything_looked_at(builder: Builder) -> None:
     builder.view.set_locked("It runs.")
     builder.select(builder.agent("vera"))

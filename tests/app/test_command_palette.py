@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAccessible, QAction
 from PySide6.QtTest import QAbstractItemModelTester, QTest
-from PySide6.QtWidgets import QMainWindow
+from PySide6.QtWidgets import QMainWindow, QToolButton
 from pytestqt.qtbot import QtBot
 
 from app.command_palette import Command, CommandList, CommandPalette, commands_of, rank
+from app.theme import icon
 
 
 @pytest.fixture
@@ -58,6 +59,16 @@ def test_a_menu_that_fills_itself_when_it_opens_is_filled(window: QMainWindow) -
     late = window.menuBar().addMenu("&Recent")
     late.aboutToShow.connect(lambda: late.addAction("audit.json"))
     assert ("audit.json", "Recent") in [(command.name, command.place) for command in commands_of(window)]
+
+
+def test_the_field_is_emptied_with_our_own_sign(palette: CommandPalette) -> None:
+    QTest.keyClicks(palette.field, "save")
+    button = palette.field.findChild(QToolButton)
+    assert isinstance(button, QToolButton)
+    size = QSize(16, 16)
+    assert button.icon().pixmap(size).toImage() == icon("x", "quiet").pixmap(size).toImage()
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert palette.field.text() == ""
 
 
 def test_what_begins_with_the_word_comes_first_and_the_impossible_last(

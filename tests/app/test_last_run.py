@@ -15,6 +15,7 @@ from app.run_view.tabs import STATE
 from app.settings_store import SettingsStore
 from app.side import Side
 from core.progress import RunProgress
+from core.recorded_run import read_run
 from tests.core.run_support import Workshop
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
@@ -48,6 +49,8 @@ class Start:
         self.last.offered.connect(self._count)
         self.said: list[str] = []
         self.last.message.connect(self.said.append)
+        self.told: list[str] = []
+        self.last.told.connect(self.told.append)
         self.last.look()
 
     def _count(self) -> None:
@@ -98,6 +101,19 @@ def test_it_is_read_when_one_turns_to_it_with_the_tabs_and_the_page_it_had(
     assert [turn.rpartition("/")[2] for turn in tabs.open_turns] == ["1", "2"]
     assert tabs.page == STATE
     assert start.said[-1] == ""
+    start.end()
+
+
+def test_it_is_told_whose_run_it_is(qtbot: QtBot, tmp_path: Path, folder: Path) -> None:
+    first_start(qtbot, tmp_path / "window.ini", folder)
+    start = Start(qtbot, tmp_path / "window.ini")
+    (told,) = start.told
+    name = read_run(folder).progress.workflow
+    assert name
+    assert told.startswith(f"Last run: {name}, begun on ")
+    start.session.began.emit(RunProgress(workflow="other", workflow_path="/o/other.json", started=1.0))
+    assert start.told[-1].startswith("Last run: other, begun on ")
+    assert start.told[-1].endswith("\n/o/other.json")
     start.end()
 
 
