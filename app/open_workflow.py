@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from app.other_settings import OtherSettings
 from app.outline import Outline
 from core.config import Workflow, WorkflowFile
 from core.problems import Problem, Severity
+from core.settings_keys import Origin
 from core.state import MergeRule
 from core.workflow_file import inspect_workflow, load_workflow, save_workflow
 
@@ -74,6 +76,7 @@ class OpenWorkflow(QObject):
         self._library: AgentLibrary | None = None
         self._backends: tuple[str, ...] = ()
         self._others = OtherSettings()
+        self._elsewhere: tuple[Problem, ...] = ()
         self._in_force = (self._outline.settings, self._others, self._outline.settings)
         self._watch = FileWatch(self)
         self._differs = False
@@ -144,7 +147,7 @@ class OpenWorkflow(QObject):
     @property
     def problems_elsewhere(self) -> tuple[Problem, ...]:
         """Those of the problems that are in no file of the workflow: in files with settings, in variables."""
-        return self._others.problems
+        return self._elsewhere
 
     @property
     def settings_files(self) -> frozenset[Path]:
@@ -327,13 +330,27 @@ class OpenWorkflow(QObject):
             known=self.known,
             in_force=self._with_all_rules(),
         )
+        self._elsewhere = (*self._others.problems, *self._found_in_others())
         self._check_seconds = time.perf_counter() - began
-        problems = tuple(
-            sorted([*found, *self._others.problems], key=lambda problem: _ORDER[problem.severity])
-        )
+        problems = tuple(sorted([*found, *self._elsewhere], key=lambda problem: _ORDER[problem.severity]))
         if problems != self._problems:
             self._problems = problems
             self.problems_changed.emit()
+
+    def _found_in_others(self) -> list[Problem]:
+        """Values of other places that are right in themselves and cannot be in this workflow."""
+        settings = [each for each in self._others.settings.values() if each.origin is not Origin.DEFAULT]
+        held = tuple(each for each in settings if self._others.in_force(self.settings, each.key) is each)
+        if not held or self._library is None:
+            return []
+        from core.check import check_workflow
+        from core.settings import EffectiveWorkflow
+
+        file = self.snapshot().model_copy(update={"workflow": self._others.workflow(self.workflow)})
+        effective = EffectiveWorkflow(file, held)
+        places = map(effective.at_its_place, check_workflow(file, self._library, self._backends))
+        # An edit of the workflow would not put that place right.
+        return [replace(each, fix=None, other_fixes=()) for each in places if each is not None]
 
     def _with_all_rules(self) -> Workflow:
         """The settings in force, with the merge rules of other places, too."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -549,6 +550,33 @@ def test_a_refusal_of_the_controller_is_shown_in_place(opened: Opened) -> None:
     assert "opencode is not installed. Install it." in opened.notice(RUN)
     assert opened.window.actions_of_window.run.isEnabled()
     assert opened.window.status.light.text == "Ready"
+
+
+def test_a_refusal_for_a_file_with_settings_names_it_and_leads_to_it(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = opened.path.parent / "openloop.json"
+    started: list[list[str]] = []
+
+    def start(program: str, arguments: list[str], folder: str) -> bool:
+        started.append([program, *arguments, folder])
+        return True
+
+    monkeypatch.setattr("app.file_opening.start", start)
+    opened.window._store.editor = f'"{sys.executable}" {{file}}'
+    settings.write_text('{"max_lops":', encoding="utf-8")
+    opened.qtbot.waitUntil(lambda: any(each.file == settings for each in opened.document.problems))
+    opened.window.top_bar.run_button.click()
+    assert opened.controller.started, "what is on disk now counts, and the run reads that itself"
+    wrong = next(each for each in opened.document.problems if each.file == settings)
+
+    opened.controller.refused.emit([wrong])
+    opened.controller.end()
+
+    assert f"{settings}, line 1" in opened.notice(RUN)
+    opened.press(RUN, "Open openloop.json")
+    opened.qtbot.waitUntil(lambda: len(started) == 1)
+    assert str(settings) in started[0]
 
 
 def test_run_that_was_pressed_before_the_agents_are_read_starts_when_they_are(

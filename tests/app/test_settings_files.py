@@ -96,6 +96,22 @@ def test_its_line_names_the_file_and_has_a_link_that_opens_it(
     assert opened.args[0].file == file
 
 
+def test_a_value_that_cannot_be_in_this_workflow_is_told_where_it_stands(
+    document: WorkflowDocument, source: SettingsSource, tmp_path: Path, qtbot: QtBot
+) -> None:
+    del source
+    file = tmp_path / "openloop.json"
+    file.write_text('{\n  "backend": "nope"\n}', encoding="utf-8")
+    qtbot.waitUntil(lambda: bool(told_of(document, file)))
+    assert told_of(document, file)[0].startswith(f"{file}:2:")
+    assert "nope" in told_of(document, file)[0]
+    assert set(document.problems_elsewhere) <= set(document.problems)
+
+    document.update_settings("backend", {"backend": "demo"})
+
+    assert not told_of(document, file)
+
+
 def test_settings_that_another_program_writes_hold_at_once(
     document: WorkflowDocument, source: SettingsSource, tmp_path: Path, qtbot: QtBot
 ) -> None:
