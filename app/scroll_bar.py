@@ -57,12 +57,24 @@ class ThinScrollBar(QScrollBar):
         return QRectF(handle.x(), _MARGIN, max(handle.width(), _SHORTEST), self.height() - 2 * _MARGIN)
 
 
+class _Corner(QWidget):
+    """Where two scroll bars meet: their ground goes on. Fusion paints a framed square there."""
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        del event
+        QPainter(self).fillRect(self.rect(), self.palette().color(self.backgroundRole()))
+
+
 def use_thin_scroll_bars(area: QAbstractScrollArea, ground: QPalette.ColorRole | None = None) -> None:
     """Give a scroll area thin scroll bars on `ground` (None: its viewport's). Before anything connects."""
+    role = ground if ground is not None else area.viewport().backgroundRole()
     for orientation, setter in (
         (Qt.Orientation.Vertical, area.setVerticalScrollBar),
         (Qt.Orientation.Horizontal, area.setHorizontalScrollBar),
     ):
         bar = ThinScrollBar(orientation, area)
-        bar.setBackgroundRole(ground if ground is not None else area.viewport().backgroundRole())
+        bar.setBackgroundRole(role)
         setter(bar)
+    corner = _Corner(area)
+    corner.setBackgroundRole(role)
+    area.setCornerWidget(corner)

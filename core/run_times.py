@@ -82,6 +82,13 @@ def savings_words(savings: Savings, tr: Callable[[str], str] = str, *, short: bo
     return text.format(duration_words(savings.work), duration_words(savings.wall), times)
 
 
+def chain_words(savings: Savings, tr: Callable[[str], str] = str) -> str:
+    """The critical path in few words: `longest chain 0:14`; empty where nothing ran at the same time."""
+    if not savings.worth_saying:
+        return ""
+    return tr("longest chain {0}").format(duration_words(savings.critical_path))
+
+
 @dataclass(slots=True)
 class _GroupTimes:
     """What is remembered of a group. `settled`: nothing of it changes as time goes on."""

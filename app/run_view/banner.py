@@ -119,9 +119,7 @@ class RunBanner(QWidget):
         layout.addLayout(buttons)
         layout.addWidget(self.details)
 
-    def show_end(
-        self, progress: RunProgress, no_end: str = "", duration: RunDuration | None = None
-    ) -> None:
+    def show_end(self, progress: RunProgress, no_end: str = "", duration: RunDuration | None = None) -> None:
         """Say how the run ended; hidden while it has not. `no_end`: why it has no end and none will come.
         `duration`: how long it took, where somebody knows."""
         self.offer_resume(False)

@@ -24,7 +24,7 @@ from app.run_view.timeline_words import savings_lines
 from app.theme import GRID, font, is_appearance_event, paint_icon, theme
 from core.events import Event, GroupStarted, RunFinished, RunStarted
 from core.progress import RunProgress
-from core.run_times import RunChart, most_at_once, savings_words
+from core.run_times import RunChart, chain_words, most_at_once, savings_words
 
 _ICON = 14
 _UNLIMITED = (1 << 24) - 1
@@ -40,24 +40,24 @@ class SavingsLabel(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._text = self._short = ""
+        self._texts: tuple[str, ...] = ("",)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
 
     @property
     def text(self) -> str:
         """All of it."""
-        return self._text
+        return self._texts[0]
 
-    def show_text(self, text: str, short: str) -> None:
-        """Show these words, or the short ones where there is no room for them."""
-        if (text, short) != (self._text, self._short):
-            self._text, self._short = text, short
-            self.setAccessibleName(text)
+    def show_texts(self, *texts: str) -> None:
+        """Show the first of these, longest first, for which there is room."""
+        if texts != self._texts:
+            self._texts = texts
+            self.setAccessibleName(self.text)
             self.update()
 
     def sizeHint(self) -> QSize:  # noqa: N802
         metrics = QFontMetrics(font(tabular=True))
-        return QSize(metrics.horizontalAdvance(self._text) + 2, metrics.height() + 4)
+        return QSize(metrics.horizontalAdvance(self.text) + 2, metrics.height() + 4)
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802
         return QSize(0, self.sizeHint().height())
@@ -65,9 +65,10 @@ class SavingsLabel(QWidget):
     def shown_text(self) -> str:
         """What there is room for."""
         metrics = QFontMetrics(font(tabular=True))
-        if metrics.horizontalAdvance(self._text) <= self.width():
-            return self._text
-        return metrics.elidedText(self._short, Qt.TextElideMode.ElideRight, self.width())
+        for text in self._texts:
+            if metrics.horizontalAdvance(text) <= self.width():
+                return text
+        return metrics.elidedText(self._texts[-1], Qt.TextElideMode.ElideRight, self.width())
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
@@ -229,7 +230,13 @@ class Timeline(QWidget):
 
     def _show_savings(self) -> None:
         savings = self.area.plot.savings
-        self.savings.show_text(savings_words(savings, self.tr), savings_words(savings, self.tr, short=True))
+        words = savings_words(savings, self.tr)
+        short = savings_words(savings, self.tr, short=True)
+        chain = chain_words(savings, self.tr)
+        told = [words, short]
+        if chain:
+            told[:0] = [self.tr("{0} · {1}").format(words, chain)]
+        self.savings.show_texts(*told)
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
         super().showEvent(event)

@@ -65,6 +65,9 @@ class TimelineArea(QAbstractScrollArea):
         self._shown = Shown()
         self._syncing = False
         self._fitted = True
+        self._follows_rows = True
+        """The row at work is scrolled into view."""
+        self._revealing = False
         self._names_wanted: float | None = None
         self._press: QPointF | None = None
         self._pressed: Spot | None = None
@@ -78,6 +81,7 @@ class TimelineArea(QAbstractScrollArea):
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.horizontalScrollBar().valueChanged.connect(self._bar_moved)
         self.verticalScrollBar().valueChanged.connect(self._repaint)
+        self.verticalScrollBar().valueChanged.connect(self._rows_moved)
 
     # --- the run ---------------------------------------------------------------------------------------
 
@@ -85,6 +89,7 @@ class TimelineArea(QAbstractScrollArea):
         """Show another run. `chart`: that of a run that is over, where it is known."""
         self.plot.begin(progress, chart)
         self._shown = Shown(focused=self.hasFocus())
+        self._follows_rows = True
         self._sync()
 
     def refresh(self, turns: Iterable[str] | None, now: float) -> None:
@@ -96,6 +101,29 @@ class TimelineArea(QAbstractScrollArea):
                 # It may have come to its end, or to another row.
                 setattr(self._shown, name, self.plot.spot_of(spot.bar.turn, spot.bar.start_number))
         self._sync()
+        self._reveal_work()
+
+    def _reveal_work(self) -> None:
+        """Scroll to who is at work, last to the turn that is shown, unless one looks at something else."""
+        down = self.verticalScrollBar()
+        if not self._follows_rows or not down.maximum() or not self.plot.live or self._pan_from is not None:
+            return
+        working = [
+            (row.bars[-1].turn == self._shown.turn, row.bars[-1].first, number)
+            for number, row in enumerate(self.plot.rows)
+            if row.bars and row.bars[-1].ended is None and row.bars[-1].began is not None
+        ]
+        turn = self.plot.progress.turns.get(self._shown.turn)
+        if turn is None or not turn.is_over:
+            self._revealing = True
+            for _, _, number in sorted(working):
+                self._reveal_row(number)
+            self._revealing = False
+
+    def _rows_moved(self) -> None:
+        """The user scrolls rows himself: from now on he does, until all is shown again."""
+        if not self._revealing and not self._syncing:
+            self._follows_rows = False
 
     def show_turn(self, turn: str) -> None:
         """Mark the turn whose tab is shown; empty: none."""
@@ -103,7 +131,9 @@ class TimelineArea(QAbstractScrollArea):
             self._shown.turn = turn
             spot = self.plot.spot_of(turn)
             if spot is not None and self._pan_from is None:
+                self._revealing = True
                 self._reveal_row(spot.row)
+                self._revealing = False
             self._repaint()
 
     @property
@@ -167,7 +197,9 @@ class TimelineArea(QAbstractScrollArea):
     def fit(self) -> None:
         """Show the whole run, and follow it."""
         self.plot.scale.fit()
+        self._follows_rows = True
         self._sync()
+        self._reveal_work()
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)

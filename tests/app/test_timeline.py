@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QAccessible, QColor, QHelpEvent, QImage, QWheelEvent
+from PySide6.QtGui import QAccessible, QColor, QHelpEvent, QImage, QPalette, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
@@ -155,7 +155,8 @@ def test_it_says_what_working_at_the_same_time_saved(shown: Shown) -> None:
     events = finished().events
     shown.progress.apply_all(events)
     shown.timeline.take(events, START + 60)
-    assert shown.timeline.savings.text == "1:50 of work in 1:00 · 1.8 times faster than in sequence"
+    words = "1:50 of work in 1:00 · 1.8 times faster than in sequence · longest chain 1:00"
+    assert shown.timeline.savings.text == words
     assert shown.timeline.savings.accessibleName() == shown.timeline.savings.text
     assert shown.timeline.savings_tip() == [
         "All turns one after another: 1:50",
@@ -180,6 +181,10 @@ def test_where_there_is_little_room_the_savings_are_said_in_fewer_words(shown: S
     shown.progress.apply_all(events)
     shown.timeline.take(events, START + 60)
     assert shown.timeline.savings.shown_text() == shown.timeline.savings.text
+    shown.timeline.resize(560, 170)
+    QApplication.processEvents()
+    shorter = "1:50 of work in 1:00 · 1.8 times faster than in sequence"
+    assert shown.timeline.savings.shown_text() == shorter
     shown.timeline.resize(420, 170)
     QApplication.processEvents()
     assert shown.timeline.savings.shown_text() == "1:50 in 1:00 · 1.8 times faster"
@@ -416,6 +421,50 @@ def test_the_wheel_scrolls_rows_where_there_are_more_and_else_time(shown: Shown)
     assert scale.left == began
     shown.wheel(QPoint(400, 40), 1, Qt.KeyboardModifier.ShiftModifier)
     assert scale.left < began
+
+
+def test_the_row_at_work_is_in_view_until_the_user_scrolls_rows_himself(shown: Shown) -> None:
+    story = Story()
+    turns = story.group(0, *(f"agent {number}" for number in range(12)), parallel=False, index=1)
+    story.turn(turns[0], 0, 10)
+    story.begin(turns[1], 10)
+    shown.tell(story.events, 20)
+    down = shown.area.verticalScrollBar()
+    later = Story()
+    later.events.clear()
+    later.end(turns[1], 21)
+    for number in range(2, 9):
+        later.turn(turns[number], 20 + number, 21 + number)
+    later.begin(turns[9], 30)
+    shown.tell(later.events, 31)
+    assert down.maximum() > 0
+    rows = shown.area.viewport().rect().adjusted(0, int(shown.area.painter.top), 0, 0)
+    assert rows.contains(shown.middle(turns[9]))
+    assert rows.bottom() - shown.area.painter.bottom > shown.middle(turns[9]).y()
+    shown.wheel(QPoint(400, 60), 9)
+    assert down.value() == 0
+    shown.tell((), 40)
+    assert down.value() == 0, "who looks at something else is left alone"
+    QTest.keyClick(shown.area, Qt.Key.Key_0)
+    assert rows.contains(shown.middle(turns[9]))
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_where_the_scroll_bars_meet_their_ground_goes_on(shown: Shown, dark: bool) -> None:
+    shown.tell(finished().events, 60)
+    shown.timeline.resize(684, 110)
+    shown.area.zoom(4, 400)
+    palette = shown.timeline.palette()
+    palette.setColor(QPalette.ColorRole.Base, QColor("#101418" if dark else "#fafafa"))
+    shown.timeline.setPalette(palette)
+    QApplication.processEvents()
+    picture = shown.area.grab().toImage()
+    corner = {
+        picture.pixel(x, y)
+        for x in range(picture.width() - 12, picture.width())
+        for y in range(picture.height() - 12, picture.height())
+    }
+    assert corner == {palette.color(QPalette.ColorRole.Base).rgb()}
 
 
 def test_the_scroll_bar_moves_the_view(shown: Shown) -> None:
