@@ -10,7 +10,7 @@ from PySide6.QtCore import QCoreApplication
 from core.problems import Problem, Severity
 
 SIGNS = {
-    Severity.ERROR: ("circle-x", "failed"),
+    Severity.ERROR: ("circle-alert", "failed"),
     Severity.WARNING: ("triangle-alert", "failed"),
     Severity.HINT: ("info", "quiet"),
 }

@@ -44,6 +44,7 @@ from app.fields import OutlinedField
 from app.focus_line import FocusLine
 from app.labels import SectionLabel
 from app.scroll_bar import use_thin_scroll_bars
+from app.severity import SIGNS
 from app.theme import TextSize, font, icon, is_appearance_event, paint_icon, theme
 from core.problems import Problem
 from core.state import PHASES
@@ -80,7 +81,7 @@ class _AgentDelegate(QStyledItemDelegate):
         if agent is None and not isinstance(problem, Problem):
             self._paint_folder(painter, option, index)
         else:
-            self._paint_agent(painter, row, str(index.data()), agent, isinstance(problem, Problem))
+            self._paint_agent(painter, row, str(index.data()), agent, problem)
         painter.restore()
 
     def _paint_folder(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
@@ -98,13 +99,14 @@ class _AgentDelegate(QStyledItemDelegate):
         painter.drawText(QRect(left, row.top(), row.right() - left, row.height()), _LEFT, text)
 
     def _paint_agent(
-        self, painter: QPainter, row: QRect, name: str, agent: AgentDefinition | None, broken: bool
+        self, painter: QPainter, row: QRect, name: str, agent: AgentDefinition | None, problem: object
     ) -> None:
         colors = theme()
         right = row.right() - 8
-        if broken:
+        if isinstance(problem, Problem):
             box = QRectF(right - ICON, row.center().y() - ICON / 2 + 1, ICON, ICON)
-            paint_icon(painter, "triangle-alert", box, colors.color("failed"))
+            sign_of, tone = SIGNS[problem.severity]
+            paint_icon(painter, sign_of, box, colors.color(tone))
             right -= ICON + 6
         left = row.left() + MARGIN
         sign = " ✓" if agent is not None and agent.may_complete else ""

@@ -21,7 +21,9 @@ from app.builder import words
 from app.builder.workflow_model import Kind, WorkflowModel
 from app.builder.workflow_rows import LESSON_PADDING, Boxes, Index, RowAnatomy
 from app.document_edits import InGroup
+from app.severity import SIGNS
 from app.theme import RADIUS, STATUS_ICONS, TextSize, font, paint_icon, theme
+from core.problems import Severity
 from core.statuses import TurnStatus
 
 if TYPE_CHECKING:
@@ -243,7 +245,8 @@ class WorkflowDelegate(QStyledItemDelegate):
         small = font(TextSize.SMALL)
         if unknown:
             box = QRectF(right - ICON, body.center().y() - ICON / 2 + 1, ICON, ICON)
-            paint_icon(painter, "triangle-alert", box, colors.color("failed"))
+            sign, tone = SIGNS[Severity.ERROR]
+            paint_icon(painter, sign, box, colors.color(tone))
             right -= ICON + 6
             if body.width() > 280:
                 right = _right_text(
