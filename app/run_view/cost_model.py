@@ -28,6 +28,8 @@ _COUNTS: tuple[Callable[[Usage], int], ...] = (
 _TOP = "top"
 """The name of the line that all others stand below, which nobody sees."""
 COLUMNS = AGAIN + 1 + len(_COUNTS)
+LEFT_OUT_FIRST = (*reversed(range(AGAIN + 1, COLUMNS)), ATTEMPTS)
+"""The columns that matter least: their numbers are in the tool tips of tokens and turns too."""
 
 
 @dataclass(slots=True)
@@ -138,8 +140,22 @@ class CostModel(QAbstractItemModel):
         if role == Qt.ItemDataRole.TextAlignmentRole and column != NAME:
             return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         if role == Qt.ItemDataRole.ToolTipRole:
-            return plain_tool_tip(self.text(line, column)) if column in (NAME, COST, AGAIN) else None
+            return plain_tool_tip(self._tip(line, column)) or None
         return None
+
+    def _tip(self, line: CostLine, column: int) -> str:
+        """What is said about a place of the table; the parts of a sum where their columns have no room."""
+        heads = self.heads()
+        if column == TOKENS:
+            parts = [
+                self.tr("{0}: {1}").format(heads[each], self.text(line, each))
+                for each, count in enumerate(_COUNTS, AGAIN + 1)
+                if count(line.spent.usage)
+            ]
+            return "\n".join(parts)
+        if column == TURNS:
+            return self.tr("{0}: {1}").format(heads[ATTEMPTS], self.text(line, ATTEMPTS))
+        return self.text(line, column) if column in (NAME, COST, AGAIN) else ""
 
     def text(self, line: CostLine, column: int) -> str:
         """What stands in a column for a line."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter
-from PySide6.QtWidgets import QStyle, QStyleOptionViewItem
+from PySide6.QtWidgets import QStyleOptionViewItem
 
 from app.run_view.cost_model import NAME, SHARE, CostModel
 from app.run_view.flat_rows import RoomyRows
@@ -54,18 +54,11 @@ class CostRows(RoomyRows):
         if not isinstance(model, CostModel) or index.column() != SHARE:
             super().paint(painter, option, index)
             return
+        # The style paints the number where it paints those of the other columns.
+        super().paint(painter, option, index)
         self.initStyleOption(option, index)
-        text, option.text = option.text, ""
-        option.widget.style().drawControl(
-            QStyle.ControlElement.CE_ItemViewItem, option, painter, option.widget
-        )
         metrics = QFontMetrics(option.font)
         box = option.rect.adjusted(4, 0, -4, 0)
-        painter.save()
-        painter.setFont(option.font)
-        painter.setPen(theme().color("text"))
-        painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
-        painter.restore()
         # Room for three digits: the bars stand below each other.
         right = box.right() - metrics.horizontalAdvance("100 %") - _GAP
         left = max(box.left(), right - _BAR)

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 from app.focus_line import FocusLine
 from app.labels import Line, QuietLabel
 from app.run_view.budget_rows import BudgetRows
-from app.run_view.cost_model import COLUMNS, NAME, CostModel
+from app.run_view.cost_model import COLUMNS, LEFT_OUT_FIRST, NAME, CostModel
 from app.run_view.cost_rows import CostRows
 from app.run_view.flat_rows import flatten
 from app.scroll_bar import use_thin_scroll_bars
@@ -28,6 +28,9 @@ from core.progress import RunProgress
 _MARGIN = 12
 _REST_MS = 250
 """Numbers change at most four times a second."""
+_LOOKED_AT = 40
+"""Rows by which columns are fitted."""
+_NARROWEST_NAME = 140
 _LOW = 300
 """Pixels of height below which not all of it has room."""
 
@@ -181,20 +184,49 @@ class _CostTree(QTreeView):
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setIndentation(16)
+        self._natural: dict[int, int] = {}
+        """How wide each column has to be."""
         self.expanded.connect(self._fit_name)
         self.header().setStretchLastSection(False)
         self.header().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        # Sums come first, and nothing below them is wider.
+        self.header().setResizeContentsPrecision(_LOOKED_AT)
 
     def fit_columns(self) -> None:
-        """Make every column as wide as what stands in it."""
+        """Make every column as wide as what stands in it, and show those that have room."""
         for column in range(COLUMNS):
+            self.setColumnHidden(column, False)
             self.resizeColumnToContents(column)
+        self._natural = {column: self.columnWidth(column) for column in range(COLUMNS)}
         self._fit_name()
+
+    def _fit_room(self) -> None:
+        """Leave out what matters least where there is no room for all; tool tips tell it."""
+        if not self._natural:
+            return
+        wanted = sum(self._natural.values()) - self._natural[NAME] + self.columnWidth(NAME)
+        left_out: set[int] = set()
+        for column in LEFT_OUT_FIRST:
+            if wanted <= self.viewport().width():
+                break
+            left_out.add(column)
+            wanted -= self._natural[column]
+        for column in LEFT_OUT_FIRST:
+            if self.isColumnHidden(column) != (column in left_out):
+                self.setColumnHidden(column, column in left_out)
+        if wanted > self.viewport().width():
+            name = self.columnWidth(NAME) - (wanted - self.viewport().width())
+            self.header().resizeSection(NAME, max(_NARROWEST_NAME, name))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        self._fit_room()
 
     @Slot()
     def _fit_name(self) -> None:
         wanted = self.sizeHintForColumn(NAME) + 8
-        self.header().resizeSection(NAME, min(280, max(140, wanted, self.columnWidth(NAME))))
+        self.header().resizeSection(NAME, min(280, max(_NARROWEST_NAME, wanted, self.columnWidth(NAME))))
+        self._fit_room()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
         if event.matches(QKeySequence.StandardKey.Copy):

@@ -11,7 +11,7 @@ from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.run_view.cost_model import AGAIN, COST, NAME, SHARE, TOKENS, CostModel
+from app.run_view.cost_model import AGAIN, COLUMNS, COST, NAME, SHARE, TOKENS, TURNS, CostModel
 from app.run_view.cost_tab import CostTab
 from core.config import Budget
 from core.costs import CostOrder, cost_lines
@@ -218,6 +218,51 @@ def test_the_model_keeps_its_promises_while_it_grows(qtbot: QtBot) -> None:
             resets.append(model.show_lines(cost_lines(progress, CostOrder.ITERATION)))
     assert resets == [True] + [False] * 9
     assert model.rowCount() == 6
+
+
+@pytest.mark.parametrize("width", [480, 684, 1400])
+def test_no_column_is_cut_off_and_what_has_no_room_is_in_tool_tips(tab: CostTab, width: int) -> None:
+    run = Running(tab)
+    run.group(1, "vera", "a writer with quite a long name")
+    usage = Usage(123_456, 23_456, 3_456, 1_234_567, 234_567, 12.34)
+    for turn in ("loop/1/0/0", "loop/1/0/1"):
+        run.tell(
+            TurnStarted(time=1.0, turn=turn),
+            AttemptStarted(time=1.0, turn=turn),
+            UsageReported(time=2.0, turn=turn, usage=usage),
+        )
+    run.settle()
+    tab.resize(width, 480)
+    QApplication.processEvents()
+    tree = tab.tree
+    assert tree.horizontalScrollBar().maximum() == 0
+    shown = [column for column in range(COLUMNS) if not tree.isColumnHidden(column)]
+    assert {NAME, COST, SHARE, TOKENS} <= set(shown)
+    assert (len(shown) == COLUMNS) == (width == 1400)
+    tip = str(tab.model.index(0, TOKENS).data(Qt.ItemDataRole.ToolTipRole))
+    assert "Cache read: 2,469,134" in tip
+    assert tab.model.index(0, TURNS).data(Qt.ItemDataRole.ToolTipRole) == "Attempts: 2"
+
+
+def test_a_share_stands_on_the_line_of_the_other_numbers(tab: CostTab) -> None:
+    run = Running(tab)
+    run.group(1, "vera", "linter")
+    run.use("loop/1/0/0", 1.11, 111)
+    run.settle()
+    QApplication.processEvents()
+    tree = tab.tree
+    picture = tree.viewport().grab().toImage()
+    bottoms = []
+    for column in (SHARE, TOKENS):
+        box = tree.visualRect(tab.model.index(1, column))
+        ground = picture.pixel(box.right() - 1, box.top() + 1)
+        ink = [
+            y
+            for y in range(box.top(), box.bottom())
+            if any(picture.pixel(x, y) != ground for x in range(box.right() - 24, box.right() - 1))
+        ]
+        bottoms.append(ink[-1])
+    assert bottoms[0] == bottoms[1]
 
 
 def test_every_part_has_a_name(tab: CostTab) -> None:
