@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt
 from PySide6.QtGui import QEnterEvent, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QAbstractScrollArea, QScrollBar, QStyle, QStyleOptionSlider, QWidget
 
@@ -58,7 +58,27 @@ class ThinScrollBar(QScrollBar):
 
 
 class _Corner(QWidget):
-    """Where two scroll bars meet: their ground goes on. Fusion paints a framed square there."""
+    """Where two scroll bars meet: their ground goes on. Fusion paints a framed square there.
+
+    Qt places it only while there are both bars; without them it would lie wherever it was left.
+    """
+
+    def __init__(self, area: QAbstractScrollArea) -> None:
+        super().__init__(area)
+        self.resize(0, 0)
+        self._bars = (area.verticalScrollBar(), area.horizontalScrollBar())
+        for bar in self._bars:
+            bar.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+        del watched
+        if event.type() in (QEvent.Type.Show, QEvent.Type.Hide, QEvent.Type.HideToParent):
+            self._follow_bars()
+        return False
+
+    def _follow_bars(self) -> None:
+        if not all(bar.isVisibleTo(self.parentWidget()) for bar in self._bars):
+            self.resize(0, 0)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
