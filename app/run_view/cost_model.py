@@ -28,7 +28,7 @@ _COUNTS: tuple[Callable[[Usage], int], ...] = (
 _TOP = "top"
 """The name of the line that all others stand below, which nobody sees."""
 COLUMNS = AGAIN + 1 + len(_COUNTS)
-LEFT_OUT_FIRST = (*reversed(range(AGAIN + 1, COLUMNS)), ATTEMPTS)
+LEFT_OUT_FIRST = (*reversed(range(AGAIN + 1, COLUMNS)), ATTEMPTS, AGAIN)
 """The columns that matter least: their numbers are in the tool tips of tokens and turns too."""
 
 
@@ -154,7 +154,8 @@ class CostModel(QAbstractItemModel):
             ]
             return "\n".join(parts)
         if column == TURNS:
-            return self.tr("{0}: {1}").format(heads[ATTEMPTS], self.text(line, ATTEMPTS))
+            told = [(heads[each], self.text(line, each)) for each in (ATTEMPTS, AGAIN)]
+            return "\n".join(self.tr("{0}: {1}").format(*each) for each in told if each[1])
         return self.text(line, column) if column in (NAME, COST, AGAIN) else ""
 
     def text(self, line: CostLine, column: int) -> str:
