@@ -47,13 +47,22 @@ def sample(column: Column) -> str:
     """About the widest that usually stands in a column, for its width."""
     return {
         Column.WORKFLOW: "security audit, weekly",
-        Column.OUTCOME: tr("all loops used up"),
+        Column.OUTCOME: tr("no state update from {0}").format("security"),
         Column.STARTED: max(tr("yesterday {0}").format("12:04"), moment_words(_LONG_AGO), key=len),
         Column.DURATION: "10:00:00",
         Column.COST: "$1,000.00",
         Column.TOKENS: "10,000,000",
         Column.AGENTS: "3: security, linter",
     }[column]
+
+
+def short_sample(column: Column) -> str:
+    """What a column has at least room for; words are cut then."""
+    return {
+        Column.WORKFLOW: "security au…",
+        Column.OUTCOME: tr("all loops used up"),
+        Column.AGENTS: "3: security",
+    }.get(column) or sample(column)
 
 
 def cell(column: Column, entry: RunEntry, now: float) -> str:

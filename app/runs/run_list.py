@@ -41,6 +41,8 @@ _NO_INDEX = QModelIndex()
 _COLUMNS = len(Column)
 _TIP = 1000
 """Characters of a line that a tool tip has room for."""
+_TIP_NAMES = 40
+"""Agents that a tool tip has room for."""
 
 
 class RunList(QAbstractTableModel):
@@ -269,6 +271,8 @@ class RunList(QAbstractTableModel):
                 if column is Column.WORKFLOW:
                     return self._spoken(entry)
                 return f"{heading(column)}: {cell(column, entry, self._now)}"
+            case Qt.ItemDataRole.ToolTipRole if column is Column.AGENTS and entry.agents:
+                return plain_tool_tip(harmless("\n".join(name[:_TIP] for name in entry.agents[:_TIP_NAMES])))
             case Qt.ItemDataRole.ToolTipRole:
                 lines = (title_words(entry), moment_words(entry.started), fact_words(entry), entry.message)
                 return plain_tool_tip(harmless("\n".join(line[:_TIP] for line in lines if line)))

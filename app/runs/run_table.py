@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import (
     QItemSelectionModel,
     QModelIndex,
@@ -16,17 +18,18 @@ from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPalette, QResizeEv
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyleOptionViewItem, QTreeView, QWidget
 
 from app.focus_line import FocusLine
-from app.runs.columns import Column, sample
+from app.runs.columns import Column, sample, short_sample
 from app.runs.run_delegate import ICON_SPACE, ROW_MARGIN, RunDelegate
 from app.runs.run_list import RunList
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import TextSize, font, paint_icon, theme
 
 _SORT_ICON = 12
-_DROPPED = (Column.AGENTS, Column.TOKENS)
+_DROPPED = (Column.TOKENS, Column.AGENTS)
 """What is left out first where there is little room; the two lines say it."""
 _WIDEST_NAME = 280
-_NARROWEST_AGENTS = 90
+_GROWTH = (Column.OUTCOME, Column.AGENTS, Column.WORKFLOW)
+"""Columns with words, which are cut where there is little room: in this order they get what they need."""
 
 
 class RunHeader(QHeaderView):
@@ -122,28 +125,30 @@ class RunTable(QTreeView):
 
     # --- columns ---------------------------------------------------------------------------------------
 
-    def _widths(self) -> dict[Column, int]:
-        """What each column needs, from the fonts and the words of the reader's language."""
+    def _widths(self, *, short: bool = False) -> dict[Column, int]:
+        """What each column needs, from the fonts and the words of the reader's language. `short`: the least
+        with which it is of any use."""
         head = QFontMetrics(font(TextSize.LABEL, bold=True))
         text = QFontMetrics(font(tabular=True))
         widths = {}
         for column in Column:
             title = str(self.model().headerData(column, Qt.Orientation.Horizontal) or "")
-            needed = text.horizontalAdvance(sample(column))
+            needed = text.horizontalAdvance(short_sample(column) if short else sample(column))
             if column is Column.OUTCOME:
                 needed += ICON_SPACE
             widths[column] = max(needed, head.horizontalAdvance(title) + _SORT_ICON + 2) + 16
         widths[Column.WORKFLOW] += ROW_MARGIN
-        widths[Column.AGENTS] = max(_NARROWEST_AGENTS, widths[Column.AGENTS])
         return widths
 
     def _fit(self) -> None:
         """Show the columns that there is room for; with less than the most important ones, two lines."""
         room = self.viewport().width()
-        widths = self._widths()
+        widths = self._widths(short=True)
         shown = set(Column)
+        # Nobody wants tokens more than the whole outcome.
+        more = {Column.TOKENS: self._widths()[Column.OUTCOME] - widths[Column.OUTCOME]}
         for column in _DROPPED:
-            if sum(widths[each] for each in shown) > room:
+            if sum(widths[each] for each in shown) + more.get(column, 0) > room:
                 shown.discard(column)
         is_table = sum(widths[each] for each in shown) <= room
         if not is_table:
@@ -152,12 +157,8 @@ class RunTable(QTreeView):
         rest = room - sum(widths[each] for each in shown)
         if not is_table:
             widths[Column.WORKFLOW] = room
-        elif Column.AGENTS in shown:
-            more = min(rest, max(0, _WIDEST_NAME - widths[Column.WORKFLOW]))
-            widths[Column.WORKFLOW] += more
-            widths[Column.AGENTS] += rest - more
         else:
-            widths[Column.WORKFLOW] += rest
+            self._share(widths, [column for column in _GROWTH if column in shown], rest)
         for column in Column:
             self.setColumnHidden(column, column not in shown)
             if column in shown:
@@ -170,6 +171,24 @@ class RunTable(QTreeView):
             # Rows are of another height now.
             self.doItemsLayout()
             self.shape_changed.emit()
+
+    def wanted_width(self) -> int:
+        """With which all columns but the least important one have room, if some of their words are cut."""
+        widths = self._widths(short=True)
+        columns = sum(width for column, width in widths.items() if column is not _DROPPED[0])
+        return columns + self.verticalScrollBar().sizeHint().width()
+
+    def _share(self, widths: dict[Column, int], columns: Sequence[Column], rest: int) -> None:
+        """Give the columns what is left of the room: what they need, then more for names, then for all."""
+        needed = self._widths()
+        limits = [(column, needed[column]) for column in columns]
+        limits.append((Column.WORKFLOW, max(_WIDEST_NAME, needed[Column.WORKFLOW])))
+        for column, limit in limits:
+            more = min(rest, max(0, limit - widths[column]))
+            widths[column] += more
+            rest -= more
+        last = Column.AGENTS if Column.AGENTS in columns else Column.WORKFLOW
+        widths[last] += rest
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)

@@ -501,6 +501,9 @@ class RunsPage(QWidget):
         beside = self.splitter.orientation() is Qt.Orientation.Horizontal
         whole = self.width() if beside else self.height()
         listed = whole // 2 if not beside and whole < _SHORT else whole * 3 // 5
+        if beside:
+            # With a little more of the page the list has room for the agents, too.
+            listed = max(listed, min(self.list.wanted_width(), whole * 2 // 3))
         self.splitter.setSizes([listed, whole - listed])
 
 

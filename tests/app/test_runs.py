@@ -14,17 +14,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QLocale, QPersistentModelIndex, Qt
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtTest import QAbstractItemModelTester, QTest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from app.plain_text import plain_tool_tip
 from app.runs.columns import Column
 from app.runs.entry import Outcome, RunEntry, RunLimits
 from app.runs.resume_form import ResumeForm
+from app.runs.run_delegate import ICON_SPACE
 from app.runs.run_list import AGE_ROLE, RunList
 from app.runs.run_reader import Reading, RunReader, read_entry, run_folders
 from app.runs.runs_page import RunsPage
 from app.runs.wishes import Limit, Wishes, ended_by, objection
 from app.runs.words import age_words, ending_words, fact_words, moment_words
+from app.theme import font
 from core.events import RunStatus
 from core.planning import NO_CAP, RunOverrides
 from core.state import MergeRule
@@ -648,6 +653,30 @@ def test_enter_opens_a_run_and_ctrl_enter_resumes_it(
     button.setFocus()
     with qtbot.waitSignal(page.resume_requested):
         QTest.keyClick(button, Qt.Key.Key_Return)
+
+
+def test_the_agents_are_shown_in_a_window_of_usual_size_and_workflows_give_room(
+    pages: Callable[[list[RunEntry]], RunsPage],
+) -> None:
+    run = entry(1, reason="missing_state:security", agents=("security", "linter"))
+    page = pages([run])
+    view = page.list
+    for width in (768, 860, 1024):
+        page.resize(width, 700)
+        QApplication.processEvents()
+        assert view.is_table
+        assert not view.isColumnHidden(Column.AGENTS), f"at {width}"
+    page.resize(860, 700)
+    QApplication.processEvents()
+    metrics = QFontMetrics(font(tabular=True))
+    words = page.runs.index(0, Column.OUTCOME).data()
+    assert words == "no state update from security"
+    assert view.columnWidth(Column.OUTCOME) >= metrics.horizontalAdvance(words) + ICON_SPACE
+    assert view.columnWidth(Column.AGENTS) >= metrics.horizontalAdvance("2: security")
+    assert view.header().length() <= view.viewport().width()
+    assert page.runs.index(0, Column.AGENTS).data(Qt.ItemDataRole.ToolTipRole) == plain_tool_tip(
+        "security\nlinter"
+    )
 
 
 def test_an_empty_log_folder_says_what_will_be_here(
