@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
-from app.editor import FilePlace
 from app.problem_text import place_of
 from app.side import Side
 
@@ -52,6 +51,9 @@ class ProblemPlaces(QObject):
             self._agents.open_agent(name)
             return
         if problem.file is not None and problem.file.absolute() != self._document.path:
+            # Not needed for the first paint of the window.
+            from app.editor import FilePlace
+
             self.file_requested.emit(FilePlace(problem.file, problem.line, problem.column))
             return
         self._right.show_side(Side.SETTINGS)
