@@ -57,7 +57,7 @@ class CostRows(RoomyRows):
         # The style paints the number where it paints those of the other columns.
         super().paint(painter, option, index)
         self.initStyleOption(option, index)
-        metrics = QFontMetrics(option.font)
+        metrics = QFontMetrics(font(bold=True, tabular=True))
         box = option.rect.adjusted(4, 0, -4, 0)
         # Room for three digits: the bars stand below each other.
         right = box.right() - metrics.horizontalAdvance("100 %") - _GAP

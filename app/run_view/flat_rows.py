@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QPainter, QPalette
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QHeaderView, QStyledItemDelegate, QStyleOptionViewItem, QTreeView, QWidget
 
 from app.theme import TextSize, font, theme
@@ -40,6 +40,15 @@ class FlatHeader(QHeaderView):
 
     def sizeHint(self) -> QSize:  # noqa: N802
         return QSize(super().sizeHint().width(), 24)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        # Its ground and its line go on where there are no columns.
+        area = self.viewport().rect()
+        painter = QPainter(self.viewport())
+        painter.fillRect(area, theme().color("surface"))
+        painter.fillRect(QRect(area.left(), area.bottom(), area.width(), 1), theme().color("line"))
+        painter.end()
+        super().paintEvent(event)
 
     def paintSection(self, painter: QPainter, rect: QRect, logicalIndex: int) -> None:  # noqa: N802, N803
         colors = theme()

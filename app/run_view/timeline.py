@@ -235,7 +235,7 @@ class Timeline(QWidget):
         chain = chain_words(savings, self.tr)
         told = [words, short]
         if chain:
-            told[:0] = [self.tr("{0} · {1}").format(words, chain)]
+            told[:0] = [self.tr("{0} · {1}").format(each, chain) for each in (words, short)]
         self.savings.show_texts(*told)
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802

@@ -183,7 +183,7 @@ def test_where_there_is_little_room_the_savings_are_said_in_fewer_words(shown: S
     assert shown.timeline.savings.shown_text() == shown.timeline.savings.text
     shown.timeline.resize(560, 170)
     QApplication.processEvents()
-    shorter = "1:50 of work in 1:00 · 1.8 times faster than in sequence"
+    shorter = "1:50 in 1:00 · 1.8 times faster · longest chain 1:00"
     assert shown.timeline.savings.shown_text() == shorter
     shown.timeline.resize(420, 170)
     QApplication.processEvents()
