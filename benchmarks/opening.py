@@ -254,9 +254,7 @@ def write_run(folder: Path) -> int:
                 attempt = 1
                 if number % 50 == 0:
                     happened += [
-                        AttemptFinished(
-                            time=now + 4, turn=turn, exit_code=1, problem="It is overloaded."
-                        ),
+                        AttemptFinished(time=now + 4, turn=turn, exit_code=1, problem="It is overloaded."),
                         RetryScheduled(time=now + 4, turn=turn, seconds=3, reason="It is overloaded."),
                         AttemptStarted(time=now + 7, turn=turn, number=2, kind=AttemptKind.RETRY),
                     ]
@@ -283,10 +281,8 @@ def write_run(folder: Path) -> int:
     return len(events)
 
 
-def _measured(folder: Path) -> dict[str, float]:
-    done = subprocess.run(
-        [sys.executable, __file__, "--open", str(folder)], stdout=subprocess.PIPE, check=True
-    )
+def _measured(folder: Path, how: str = "--open") -> dict[str, float]:
+    done = subprocess.run([sys.executable, __file__, how, str(folder)], stdout=subprocess.PIPE, check=True)
     times: dict[str, float] = json.loads(done.stdout)
     return times
 
@@ -309,8 +305,8 @@ def rows() -> Iterator[Row]:
     from benchmarks.report import Row, median, milliseconds, pairs
 
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name, "20260101-000000-audit")
-        folder.mkdir()
+        folder = Path(name, ".openloop", "20260101-000000-audit")
+        folder.mkdir(parents=True)
         events = write_run(folder)
         parts: list[dict[str, float]] = []
 
@@ -321,6 +317,7 @@ def rows() -> Iterator[Row]:
         ours()  # compiles modules
         parts.clear()
         took, floor, _ = pairs(ours, partial(_floor, folder), TIMES)
+        listed = [_measured(folder, "--history") for _ in range(TIMES)]
     yield Row(
         "opening a finished run of 1,000 turns: to its timeline",
         milliseconds(took),
@@ -333,6 +330,11 @@ def rows() -> Iterator[Row]:
     yield Row(f"  reading its {events:,} events", milliseconds(reading))
     yield Row("  tabs, timeline and the rest of its view", milliseconds(showing))
     yield Row("  the first paint", milliseconds(took - reading - showing))
+    middle = {name: median(times[name] for times in listed) for name in listed[0]}
+    yield Row("the same from the list of the window's history", milliseconds(middle["open"]))
+    yield Row("  of it the window's thread was at work", milliseconds(middle["open window"]))
+    yield Row("  the window stood still at most", milliseconds(middle["open still"]))
+    yield Row("its costs, the first time", milliseconds(middle["cost"]))
 
 
 def main() -> None:

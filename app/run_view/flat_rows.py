@@ -43,12 +43,14 @@ class FlatHeader(QHeaderView):
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         # Its ground and its line go on where there are no columns.
-        area = self.viewport().rect()
-        painter = QPainter(self.viewport())
-        painter.fillRect(area, theme().color("surface"))
-        painter.fillRect(QRect(area.left(), area.bottom(), area.width(), 1), theme().color("line"))
-        painter.end()
         super().paintEvent(event)
+        area = self.viewport().rect()
+        area.setLeft(self.length() - self.offset())
+        if area.width() > 0:
+            painter = QPainter(self.viewport())
+            painter.fillRect(area, theme().color("surface"))
+            painter.fillRect(QRect(area.left(), area.bottom(), area.width(), 1), theme().color("line"))
+            painter.end()
 
     def paintSection(self, painter: QPainter, rect: QRect, logicalIndex: int) -> None:  # noqa: N802, N803
         colors = theme()
