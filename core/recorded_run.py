@@ -33,7 +33,7 @@ from core.open_runs import is_held
 from core.problems import Problem, UserFileError
 from core.progress import RunProgress
 from core.progress_words import PHASE_WORDS
-from core.run_duration import RunDuration, run_duration
+from core.run_duration import RunDuration, may_have_waited, run_duration
 from core.run_files import OVERVIEW_NAME, TURNS_NAME, UPDATE_NAME, WORKFLOW_NAME
 from core.state import Phase, StateUpdate
 from core.turn_progress import TurnProgress
@@ -127,7 +127,8 @@ class RecordedRun:
     @property
     def duration(self) -> RunDuration:
         """How long it took, and how much of that it waited for the user."""
-        return run_duration(self.progress, self.ended, self.chart)
+        waited = may_have_waited(self.progress, self.ended)
+        return run_duration(self.progress, self.ended, self.chart if waited else None)
 
     @property
     def status(self) -> RunStatus | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from core.progress_words import duration_words
@@ -31,6 +32,9 @@ class RunDuration:
 def run_duration(progress: RunProgress, now: float, chart: RunChart | None = None) -> RunDuration:
     """The duration of a run, up to `now` (seconds since the epoch) while it goes on. `chart`: that of the
     run, where somebody has it."""
+    if not may_have_waited(progress, now):
+        # Most runs never do, and a chart of a long run takes a while.
+        return RunDuration(progress.seconds(now))
     if chart is None:
         # Times of a run that nobody has looked at yet are nothing that the first paint of a window needs.
         from core.run_times import RunChart
@@ -38,6 +42,23 @@ def run_duration(progress: RunProgress, now: float, chart: RunChart | None = Non
         chart = RunChart(progress)
     seconds = progress.seconds(now)
     return RunDuration(seconds, min(seconds, chart.clock(now).waited))
+
+
+def may_have_waited(progress: RunProgress, now: float) -> bool:
+    """Whether it was paused, or a turn did nothing for longer than attempts need to follow each other."""
+    if progress.pauses:
+        return True
+    for turn in progress.turns.values():
+        ended = now if turn.finished is None else turn.finished
+        starts = [(start.attempts, start.finished) for start in turn.earlier]
+        for attempts, end in (*starts, (turn.attempts_made, ended)):
+            for attempt, following in zip_longest(attempts, attempts[1:]):
+                if attempt.finished is None or attempt.retry_in is not None:
+                    continue
+                until = end if following is None else following.started
+                if until - attempt.finished > _WORTH_SAYING:
+                    return True
+    return False
 
 
 def run_duration_words(duration: RunDuration, tr: Callable[[str], str] = str) -> str:

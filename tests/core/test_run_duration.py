@@ -12,6 +12,7 @@ from core.events import (
     AttemptKind,
     AttemptStarted,
     GroupStarted,
+    QuestionAsked,
     RunContinued,
     RunPaused,
     TurnRef,
@@ -83,6 +84,17 @@ def test_the_work_of_earlier_starts_counts_for_all_of_it() -> None:
     (turn,) = story.progress.turns.values()
     assert turn.seconds(START + 22) == pytest.approx(2)
     assert turn.all_seconds(START + 22) == pytest.approx(7)
+
+
+def test_an_unanswered_question_is_waiting_also_where_the_run_was_never_paused() -> None:
+    story = Story()
+    (vera,) = story.group(0, "vera")
+    story.begin(vera, 0)
+    story.attempt_ends(vera, 3)
+    story.events.append(QuestionAsked(time=START + 3, turn=vera, message="What now?"))
+    assert run_duration(story.progress, START + 3.5).waited == 0
+    waited = run_duration(story.progress, START + 20)
+    assert (waited.seconds, waited.waited) == pytest.approx((20, 17), abs=1)
 
 
 def test_a_waiting_run_that_goes_on_is_counted_up_to_now() -> None:
