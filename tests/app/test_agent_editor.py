@@ -37,6 +37,17 @@ def desk(open_desk: Callable[[], Desk]) -> Desk:
     return open_desk()
 
 
+def test_a_variant_that_nobody_names_is_the_backends(desk: Desk) -> None:
+    desk.open("vera")
+    assert desk.field("variant").placeholderText() == "as the backend is set up"
+
+
+def test_one_line_is_one_line(desk: Desk) -> None:
+    desk.file("vera").write_text("---\nname: vera\nrole: auditor\n---\nLook.", encoding="utf-8")
+    desk.open("vera")
+    assert desk.editor.prompt.size_label.text() == "1 line, 5 characters"
+
+
 # --- saving --------------------------------------------------------------------------------------------
 
 
