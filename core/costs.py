@@ -81,6 +81,16 @@ class CostLine:
         self.corrections += sum(attempt.kind.value == "correction" for start in starts for attempt in start)
         self.running += turn.status is TurnStatus.RUNNING
 
+    def include(self, line: CostLine) -> None:
+        """Count what another line has counted."""
+        self.spent = self.spent.plus(line.spent)
+        self.again = self.again.plus(line.again)
+        self.turns += line.turns
+        self.attempts += line.attempts
+        self.retries += line.retries
+        self.corrections += line.corrections
+        self.running += line.running
+
     def share_of(self, whole: CostLine) -> float:
         """Which part of the whole it is (1: all): of the cost where it is known, else of the tokens."""
         if whole.has_all_prices:
@@ -105,21 +115,25 @@ def cost_lines(progress: RunProgress, order: CostOrder) -> CostLine:
     run = CostLine(CostKind.RUN)
     known: dict[Hashable, CostLine] = {}
     steps = _steps(progress, order)
+    itself = steps[-1]
     for turn in progress.turns.values():
         if turn.started is None and not turn.earlier:
             continue
-        run.add(turn)
+        own = itself(turn)
+        own.add(turn)
+        run.include(own)
         above = run
         place: tuple[Hashable, ...] = ()
-        for step in steps:
+        for step in steps[:-1]:
             line = step(turn)
             place = (*place, line.key)
             found = known.get(place)
             if found is None:
                 found = known[place] = line
                 above.lines.append(line)
-            found.add(turn)
+            found.include(own)
             above = found
+        above.lines.append(own)
     return run
 
 
