@@ -12,6 +12,7 @@ from core.usage import Spent
 
 if TYPE_CHECKING:
     from core.progress import RunProgress
+    from core.run_times import RunChart
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +29,14 @@ class LiveRun:
     agents: tuple[str, ...]
 
     @classmethod
-    def of(cls, progress: RunProgress, now: float) -> LiveRun:
-        """The run with this progress, at `now` (seconds since the epoch)."""
+    def of(cls, progress: RunProgress, now: float, chart: RunChart) -> LiveRun:
+        """The run with this progress, at `now` (seconds since the epoch). `chart`: its own."""
         from core.run_duration import run_duration
         from core.statuses import TurnStatus
 
         turns = progress.turns.values()
         waits = Waits.ANSWER if progress.questions else Waits.NOTHING
-        duration = run_duration(progress, now)
+        duration = run_duration(progress, now, chart)
         return cls(
             Path(progress.folder),
             Waits.PAUSED if progress.paused else waits,
