@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QRectF, QSize, Qt
 from PySide6.QtGui import QAction, QColor, QFocusEvent, QFont, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QMenu, QPushButton, QWidget
 
+from app.platform_keys import native_keys
 from app.theme import GRID, RADIUS, font, paint_icon, theme
 
 _ICON = 14
@@ -75,7 +76,7 @@ class Button(QPushButton):
         self.clicked.connect(action.trigger)
         action.enabledChanged.connect(self.setEnabled)
         self.setEnabled(action.isEnabled())
-        shortcut = action.shortcut().toString()
+        shortcut = native_keys(action.shortcut())
         self.setToolTip(f"{action.toolTip()} ({shortcut})" if shortcut else action.toolTip())
 
     def _open_drop_down(self) -> None:
@@ -86,8 +87,10 @@ class Button(QPushButton):
     # --- geometry --------------------------------------------------------------------------------------
 
     def sizeHint(self) -> QSize:  # noqa: N802
-        metrics = QFontMetrics(_bold(self.font()))
-        padding = 2 if self._look is ButtonLook.LINK else 3 * GRID
+        # A link stays one, and begins where the text above it does.
+        is_link = self._look is ButtonLook.LINK
+        metrics = QFontMetrics(self.font() if is_link else _bold(self.font()))
+        padding = 2 if is_link else 3 * GRID
         width = metrics.horizontalAdvance(_shown(self.text())) + 2 * padding
         if self._icon_name:
             width += _ICON + (6 if self.text() else 0)

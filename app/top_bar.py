@@ -10,7 +10,6 @@ from PySide6.QtGui import (
     QAction,
     QColor,
     QFontMetrics,
-    QKeySequence,
     QPainter,
     QPaintEvent,
     QResizeEvent,
@@ -20,6 +19,7 @@ from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QMenu, QWidget
 from app.buttons import Button, ButtonLook
 from app.labels import ElidedLabel
 from app.plain_text import plain_tool_tip
+from app.platform_keys import native_keys
 from app.side import Side
 from app.theme import paint_icon, theme
 
@@ -50,11 +50,13 @@ class TopBar(QWidget):
         self.resume_button = Button(self.tr("Resume"), ButtonLook.OUTLINED, "rotate-ccw", self)
         self.resume_button.follow_action(actions.resume_run)
         self.settings_button = Button(self.tr("Settings"), ButtonLook.FLAT, "settings", self)
-        self.settings_button.setToolTip(self.tr("Settings of the workflow and the selection (Ctrl+1)"))
+        tip = self._tip(self.tr("Settings of the workflow and the selection"), actions.show_settings)
+        self.settings_button.setToolTip(tip)
         self.run_side_button = Button(self.tr("Last run"), ButtonLook.FLAT, "rows-3", self)
         self.search_button = SearchButton(actions.palette, self)
         self.runs_button = Button(self.tr("History"), ButtonLook.FLAT, "history", self)
-        self.runs_button.setToolTip(self.tr("All runs of this work folder (Ctrl+3)"))
+        self.runs_button.setToolTip(self._tip(self.tr("All runs of this work folder"), actions.show_runs))
+        self._show_run = actions.show_run
         self._running = self._paused = False
         self._run_words = ""
         self._side = Side.SETTINGS
@@ -117,10 +119,16 @@ class TopBar(QWidget):
             filled = button is important and (self._running or self._side is not Side.RUNS)
             button.set_look(ButtonLook.FILLED if filled else ButtonLook.OUTLINED)
 
+    @staticmethod
+    def _tip(about: str, action: QAction) -> str:
+        return f"{about} ({native_keys(action.shortcut())})"
+
     def offer_run(self, there_is_one: bool) -> None:
         """Whether there is a run to look at."""
         self.run_side_button.setEnabled(there_is_one)
-        tip = self.tr("The run, live or the last one (Ctrl+2)") if there_is_one else self.tr("No run yet")
+        tip = self.tr("No run yet")
+        if there_is_one:
+            tip = self._tip(self.tr("The run, live or the last one"), self._show_run)
         if there_is_one and self._run_words:
             tip = plain_tool_tip(f"{tip}\n{self._run_words}")
         self.run_side_button.setToolTip(tip)
@@ -181,7 +189,7 @@ class SearchButton(Button):
     def __init__(self, action: QAction, parent: QWidget) -> None:
         super().__init__("", ButtonLook.OUTLINED, "search", parent)
         self._words = self.tr("Search actions…")
-        self._keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+        self._keys = native_keys(action.shortcut())
         self._compact = True
         self.follow_action(action)
         self.setAccessibleName(self._words)

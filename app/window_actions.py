@@ -11,6 +11,7 @@ from PySide6.QtGui import QAction, QActionGroup, QKeySequence, QUndoStack
 from PySide6.QtWidgets import QMainWindow, QMenu
 
 import resources
+from app.platform_keys import next_tab_keys, previous_tab_keys, run_keys, settings_keys
 from app.theme import Scheme, icon
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class WindowActions(QObject):
         self.redo = make(self.tr("&Redo"), "redo-2", key.Redo)
         if sys.platform != "darwin":
             self.redo.setShortcuts([QKeySequence("Ctrl+Shift+Z"), QKeySequence("Ctrl+Y")])
-        self.run = make(self.tr("&Run"), "play", "F5")
+        self.run = make(self.tr("&Run"), "play", run_keys())
         self.run.setToolTip(self.tr("Run this workflow"))
         self.stop_after = make(self.tr("Stop &after the running agents"), "circle-pause", "Shift+F5")
         self.stop_now = make(self.tr("Stop &now"), "circle-stop", "Ctrl+Shift+F5")
@@ -54,15 +55,15 @@ class WindowActions(QObject):
         self.open_run_folder = make(self.tr("Open run &folder"), "folder-open", None)
         self.notices = make(self.tr("&Notify me when the run needs me or has ended"), None, None)
         self.notices.setCheckable(True)
-        self.show_settings = make(self.tr("&Settings"), "settings", "Ctrl+1")
+        self.show_settings = make(self.tr("&Settings"), "settings", settings_keys())
         self.show_run = make(self.tr("R&un"), "rows-3", "Ctrl+2")
         self.show_runs = make(self.tr("&History"), "history", "Ctrl+3")
         self.next_part = make(self.tr("Next part of the w&indow"), None, "F6")
         self.previous_part = make(self.tr("Previous part of the win&dow"), None, "Shift+F6")
         self.palette = make(self.tr("Search &actions…"), "search", "Ctrl+Shift+P")
         self.all_turns = make(self.tr("All &turns…"), None, "Ctrl+Shift+T")
-        self.next_tab = make(self.tr("Ne&xt tab"), None, "Ctrl+Tab")
-        self.previous_tab = make(self.tr("&Previous tab"), None, "Ctrl+Shift+Tab")
+        self.next_tab = make(self.tr("Ne&xt tab"), None, next_tab_keys())
+        self.previous_tab = make(self.tr("&Previous tab"), None, previous_tab_keys())
         self.close_tab = make(self.tr("&Close tab"), None, "Ctrl+W")
         self.find = make(self.tr("&Find in the log…"), None, key.Find)
         self.zoom_in = make(self.tr("Log text &larger"), None, key.ZoomIn)
@@ -85,11 +86,20 @@ class WindowActions(QObject):
         self.show_running(False)
         self.show_has_run(False)
 
-    def _make(self, text: str, icon_name: str | None, key: QKeySequence.StandardKey | str | None) -> QAction:
+    def _make(
+        self,
+        text: str,
+        icon_name: str | None,
+        key: QKeySequence.StandardKey | str | list[QKeySequence] | None,
+    ) -> QAction:
         action = QAction(text, self)
+        # Else a Mac guesses by the text, and moves "Settings" out of its menu.
+        action.setMenuRole(QAction.MenuRole.NoRole)
         if icon_name is not None:
             action.setIcon(icon(icon_name, "quiet"))
-        if key is not None:
+        if isinstance(key, list):
+            action.setShortcuts(key)
+        elif key is not None:
             action.setShortcut(QKeySequence(key))
         self._window.addAction(action)
         return action

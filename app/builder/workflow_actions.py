@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QMenu
 from app.builder.clipboard_actions import ClipboardActions
 from app.builder.workflow_model import Kind, WorkflowModel
 from app.document import InGroup, NewStep, Target, WorkflowDocument
+from app.platform_keys import delete_keys
 from app.theme import icon
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ class WorkflowActions(QObject):
         self.move_down = self._action(self.tr("Move &down"), "arrow-down", "Alt+Down")
         self.toggle_enabled = self._action(self.tr("D&isable"), "power", "Space")
         self.duplicate = self._action(self.tr("Dupli&cate"), "copy", "Ctrl+D")
-        self.remove = self._action(self.tr("&Remove"), "trash-2", QKeySequence.StandardKey.Delete)
+        self.remove = self._action(self.tr("&Remove"), "trash-2", None)
+        self.remove.setShortcuts(delete_keys())
         self.edit_agent = self._action(self.tr("&Edit agent…"), "external-link", None)
         self.clipboard = ClipboardActions(document, model, tree)
         self.parallel_with_next.triggered.connect(self._parallel_with_next)

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QAccessible, QKeyEvent, QPainter, QPaintEvent, QPalette, QPen, QResizeEvent
+from PySide6.QtGui import (
+    QAccessible,
+    QKeyEvent,
+    QKeySequence,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QPen,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from app.buttons import Button, ButtonLook
 from app.fields import FIELD_HEIGHT, OutlinedField
 from app.flow_layout import FlowLayout
+from app.platform_keys import option_keys
 from app.theme import GRID, TextSize, font, theme
 from core.line_kinds import EVERY_KIND, LineKind
 from core.line_needle import Needle
@@ -72,10 +82,10 @@ class FindBar(QWidget):
         self._field.setAccessibleName(self.tr("Text to find"))
         self._field.setClearButtonEnabled(False)
         self._field.setMinimumSize(16 * GRID, FIELD_HEIGHT)
-        self._case = self._toggle("case-sensitive", self.tr("Match upper and lower case"), "Alt+C")
-        self._word = self._toggle("whole-word", self.tr("Whole words only"), "Alt+W")
-        self._expression = self._toggle("regex", self.tr("Regular expression"), "Alt+X")
-        self._only = self._toggle("funnel", self.tr("Only lines that match"), "Ctrl+Shift+F")
+        self._case = self._toggle("case-sensitive", self.tr("Match upper and lower case"), option_keys("C"))
+        self._word = self._toggle("whole-word", self.tr("Whole words only"), option_keys("W"))
+        self._expression = self._toggle("regex", self.tr("Regular expression"), option_keys("X"))
+        self._only = self._toggle("funnel", self.tr("Only lines that match"), QKeySequence("Ctrl+Shift+F"))
         self._previous = _IconButton("arrow-up", self.tr("Previous match"), "Shift+F3", self, checkable=False)
         self._next = _IconButton("arrow-down", self.tr("Next match"), "F3", self, checkable=False)
         self._close = _IconButton("x", self.tr("Close"), "Esc", self, checkable=False)
@@ -102,8 +112,9 @@ class FindBar(QWidget):
         self._show_rows()
         self.hide()
 
-    def _toggle(self, icon_name: str, name: str, key: str) -> _IconButton:
-        return _IconButton(icon_name, name, key, self, checkable=True)
+    def _toggle(self, icon_name: str, name: str, keys: QKeySequence) -> _IconButton:
+        shown = keys.toString(QKeySequence.SequenceFormat.NativeText)
+        return _IconButton(icon_name, name, shown, self, checkable=True)
 
     def _label(self) -> QLabel:
         label = QLabel(self)

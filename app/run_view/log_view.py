@@ -23,6 +23,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QMenu, QWidget
 
+from app.platform_keys import find_next_keys, find_previous_keys, option_keys
 from app.run_view.log_host import LogHost
 from app.run_view.log_keys import keys_move
 from app.run_view.log_linking import LinkedLog
@@ -205,17 +206,18 @@ class LogView(LinkedLog):
         self._find_action = make(self.tr("Find…"), QKeySequence(keys.Find), self.open_find)
         self._filter_action = make(self.tr("Filter lines…"), QKeySequence("Ctrl+Shift+F"), self.open_filter)
         self._context_action = make(self.tr("Show among all lines"), QKeySequence(), self.close_find)
-        make(self.tr("Next match"), QKeySequence("F3"), self._find_down)
-        make(self.tr("Previous match"), QKeySequence("Shift+F3"), self._find_up)
-        for what, key in (("case", "Alt+C"), ("word", "Alt+W"), ("expression", "Alt+X")):
-            action = make(what, QKeySequence(key), self._toggle_option)
+        make(self.tr("Next match"), QKeySequence(), self._find_down).setShortcuts(find_next_keys())
+        before = make(self.tr("Previous match"), QKeySequence(), self._find_up)
+        before.setShortcuts(find_previous_keys())
+        for what, key in (("case", "C"), ("word", "W"), ("expression", "X")):
+            action = make(what, option_keys(key), self._toggle_option)
             action.setData(what)
         make(self.tr("Next link"), QKeySequence("Alt+Down"), self._next_link)
         make(self.tr("Previous link"), QKeySequence("Alt+Up"), self._previous_link)
         self._fold_action = make(self.tr("Fold all"), QKeySequence("Ctrl+Shift+Left"), self.fold_all)
         self._unfold_action = make(self.tr("Unfold all"), QKeySequence("Ctrl+Shift+Right"), self.unfold_all)
-        self._wrap_action = make(self.tr("Wrap lines"), QKeySequence("Alt+Z"), self._toggle_wrap)
-        self._number_action = make(self.tr("Line numbers"), QKeySequence("Alt+L"), self._toggle_numbers)
+        self._wrap_action = make(self.tr("Wrap lines"), option_keys("Z"), self._toggle_wrap)
+        self._number_action = make(self.tr("Line numbers"), option_keys("L"), self._toggle_numbers)
         for action, on in ((self._wrap_action, True), (self._number_action, False)):
             action.setCheckable(True)
             action.setChecked(on)

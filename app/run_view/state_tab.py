@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 from app.buttons import Button, ButtonLook
 from app.focus_line import FocusLine
 from app.labels import Line, QuietLabel
+from app.platform_keys import find_next_keys, find_previous_keys
 from app.run_view.conflict_words import change_text
 from app.run_view.point_bar import PointBar
 from app.run_view.state_conflicts import ConflictTable
@@ -171,13 +172,14 @@ class StateTab(QWidget):
         self.tree.dispute_requested.connect(self._read_conflict)
         self.conflict_part.chosen.connect(self._read_conflict)
         for keys, slot in (
-            (QKeySequence("F3"), self.finding.find_down),
-            (QKeySequence("Shift+F3"), self.finding.find_up),
-            (QKeySequence("Alt+Left"), self.points.step_back),
-            (QKeySequence("Alt+Right"), self.points.step_on),
-            (QKeySequence("Alt+End"), self.points.choose_latest),
+            (find_next_keys(), self.finding.find_down),
+            (find_previous_keys(), self.finding.find_up),
+            ([QKeySequence("Alt+Left")], self.points.step_back),
+            ([QKeySequence("Alt+Right")], self.points.step_on),
+            ([QKeySequence("Alt+End")], self.points.choose_latest),
         ):
-            shortcut = QShortcut(keys, self)
+            shortcut = QShortcut(self)
+            shortcut.setKeys(keys)
             shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
             shortcut.activated.connect(slot)
 

@@ -11,6 +11,7 @@ from PySide6.QtGui import (
     QFontMetrics,
     QHelpEvent,
     QKeyEvent,
+    QKeySequence,
     QMouseEvent,
     QPainter,
     QPaintEvent,
@@ -21,6 +22,7 @@ from PySide6.QtWidgets import QAbstractButton, QMenu, QSizePolicy, QToolTip, QWi
 
 from app.buttons import Button, ButtonLook
 from app.plain_text import plain_tool_tip
+from app.platform_keys import delete_keys
 from app.reading_text import harmless
 from app.run_view.agent_orders import AgentOrders
 from app.theme import STATUS_ICONS, font, icon, paint_icon, theme
@@ -184,7 +186,7 @@ class TurnPill(QAbstractButton):
             self.stop_requested.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
-        if event.key() == Qt.Key.Key_Delete:
+        if QKeySequence(event.keyCombination()) in delete_keys():
             self.stop_requested.emit()
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.click()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtGui import QKeySequence, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.buttons import Button, ButtonLook
+from app.platform_keys import native_keys
 from app.run_view.tab_scroller import TabScroller
 from app.run_view.turn_tab_bar import TurnTabBar
 from app.tab_bar import FlatTabBar
@@ -36,7 +37,8 @@ class TabRow(QWidget):
         self.follow_button.setToolTip(self.tr("Follow: show the agent that starts next"))
         self.list_button = Button("", ButtonLook.FLAT, "chevron-down", self)
         self.list_button.setAccessibleName(self.tr("All turns"))
-        self.list_button.setToolTip(self.tr("All turns (Ctrl+Shift+T)"))
+        keys = native_keys(QKeySequence("Ctrl+Shift+T"))
+        self.list_button.setToolTip(self.tr("All turns ({0})").format(keys))
         self.list_button.hide()
         row = QHBoxLayout(self)
         row.setContentsMargins(8, 4, 8, 0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -11,6 +10,7 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu, QWidget
 
 from app.plain_text import plain_tool_tip
+from app.platform_keys import delete_keys
 from app.runs.entry import RunEntry
 from app.runs.words import day_words, tr
 from app.theme import icon
@@ -55,8 +55,7 @@ class RunActions(QObject):
         self.export_json = make(page, tr("Export as &JSON…"), "file-down", "Ctrl+Shift+E", self._export_json)
         self.folder = make(page, tr("Open run &folder"), "folder-open", "", self._open_folder)
         self.delete = make(listed, tr("&Delete…"), "trash-2", "Delete", self._delete)
-        if sys.platform == "darwin":
-            self.delete.setShortcuts([QKeySequence("Delete"), QKeySequence("Backspace")])
+        self.delete.setShortcuts(delete_keys())
         self.show_selection((), None, 0.0)
 
     @property

@@ -27,7 +27,6 @@ from PySide6.QtGui import (
     QFocusEvent,
     QFontMetrics,
     QKeyEvent,
-    QKeySequence,
     QMouseEvent,
     QPainter,
     QPen,
@@ -46,6 +45,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.plain_text import plain_tool_tip
+from app.platform_keys import delete_keys
 from app.reading_text import harmless
 from app.theme import RADIUS, TextSize, font, is_appearance_event, paint_icon, theme
 
@@ -220,7 +220,7 @@ class RecentList(QListView):
         self.open_action = QAction(self.tr("Open"), self)
         self.open_action.triggered.connect(self._open_current)
         self.remove_action = QAction(self.tr("Remove from this list"), self)
-        self.remove_action.setShortcut(QKeySequence(QKeySequence.StandardKey.Delete))
+        self.remove_action.setShortcuts(delete_keys())
         self.remove_action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
         self.remove_action.triggered.connect(self._remove_current)
         self.addActions([self.open_action, self.remove_action])
