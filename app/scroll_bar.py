@@ -66,6 +66,7 @@ class _Corner(QWidget):
     def __init__(self, area: QAbstractScrollArea) -> None:
         super().__init__(area)
         self.resize(0, 0)
+        self._area = area
         self._bars = (area.verticalScrollBar(), area.horizontalScrollBar())
         for bar in self._bars:
             bar.installEventFilter(self)
@@ -77,7 +78,7 @@ class _Corner(QWidget):
         return False
 
     def _follow_bars(self) -> None:
-        if not all(bar.isVisibleTo(self.parentWidget()) for bar in self._bars):
+        if not all(bar.isVisibleTo(self._area) for bar in self._bars):
             self.resize(0, 0)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802

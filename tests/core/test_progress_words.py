@@ -8,7 +8,8 @@ from core.progress_words import dollar_words, duration_words, span_words
 
 
 @pytest.mark.parametrize(
-    ("seconds", "words"), [(0, "0:00"), (42.4, "0:42"), (42.9, "0:43"), (134, "2:14"), (8045, "2:14:05"), (-1, "0:00")]
+    ("seconds", "words"),
+    [(0, "0:00"), (42.4, "0:42"), (42.9, "0:43"), (134, "2:14"), (8045, "2:14:05"), (-1, "0:00")],
 )
 def test_durations(seconds: float, words: str) -> None:
     assert duration_words(seconds) == words

@@ -1,4 +1,4 @@
-"""What is copied comes back as it was, and what is pasted from anywhere is read or refused with a sentence."""
+"""What is copied comes back as it was; what is pasted from anywhere is read, or refused with a sentence."""
 
 from __future__ import annotations
 
