@@ -44,6 +44,11 @@ def drop_here() -> str:
     return tr("Drop an agent here for a new step")
 
 
+def needs_you() -> str:
+    """What an agent waits for that asks."""
+    return _tr("needs your answer")
+
+
 def status_word(status: TurnStatus) -> str:
     """A turn's status in a word."""
     return {

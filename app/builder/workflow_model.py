@@ -279,7 +279,8 @@ class WorkflowModel(QAbstractItemModel):
             parts.append(words.unknown_agent())
         badge = self.badge(index)
         if badge is not None:
-            parts.append(f"{words.status_word(badge.status)} {badge.time_text}".strip())
+            status = words.needs_you() if badge.needs_you else words.status_word(badge.status)
+            parts.append(f"{status} {badge.time_text}".strip())
         return ", ".join(parts)
 
     # --- drag and drop ---------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtGui import QAccessible, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from app.plain_text import plain_tool_tip
@@ -24,6 +24,8 @@ _GAP = 8
 
 class BudgetRow(QWidget):
     """One cap: what it is about, a bar, and what is used of it in words."""
+
+    accessible_role = QAccessible.Role.StaticText
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -77,6 +77,9 @@ class TimelineArea(QAbstractScrollArea):
         use_thin_scroll_bars(self)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName(self.tr("Timeline"))
+        self.setAccessibleDescription(
+            self.tr("Arrow keys go from turn to turn and tell of each; Enter opens its tab.")
+        )
         self.viewport().setMouseTracking(True)
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.horizontalScrollBar().valueChanged.connect(self._bar_moved)
