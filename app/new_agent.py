@@ -219,6 +219,13 @@ class NewAgentDialog(ReadingOrder, QDialog):
         self.target.set_text(self.tr("File: {0}").format(path) if path is not None else "")
         self.make_button.setEnabled(path is not None and not problem)
         self.error.hide()
+        self._grow()
+
+    def _grow(self) -> None:
+        """A dialog does not ask its layout again when words in it come to need another line."""
+        layout = self.layout()
+        if layout is not None and layout.hasHeightForWidth():
+            self.resize(self.width(), max(self.height(), layout.totalHeightForWidth(self.width())))
 
     def _problem(self, name: str, path: Path) -> str:
         if len(name) > LONGEST_NAME:

@@ -296,7 +296,9 @@ class AgentPool(QWidget):
         said.setWordWrap(True)
         said.setFont(font(TextSize.SMALL))
         said.setForegroundRole(QPalette.ColorRole.PlaceholderText)
-        self.first_button = Button(self.tr("Make the first agent"), ButtonLook.LINK, "", self.own_note)
+        # Short: the pool is narrow, in whatever language.
+        self.first_button = Button(self.tr("Make one"), ButtonLook.LINK, "", self.own_note)
+        self.first_button.setAccessibleName(self.tr("Make the first agent"))
         self.first_button.clicked.connect(self.new_agent_requested)
         layout.addWidget(said)
         layout.addWidget(self.first_button, 0, Qt.AlignmentFlag.AlignLeft)

@@ -37,13 +37,22 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.run_view.tab_scroller import _Window
 from core.visible_text import visible
 
 READABLE = 4.5
 """WCAG 2.1, success criterion 1.4.3, for text of usual size."""
 ROUNDING = 1
 """Pixels."""
-OVERLAYS = ("LogPill", "CommandPalette", "FindBar", "QRubberBand", "QSizeGrip", "QSplitterHandle")
+OVERLAYS = (
+    "LogPill",
+    "CommandPalette",
+    "FindBar",
+    "FocusLine",
+    "QRubberBand",
+    "QSizeGrip",
+    "QSplitterHandle",
+)
 """What stands over other things on purpose, or takes clicks beside itself."""
 
 
@@ -291,7 +300,7 @@ def _is_clipping(parent: QWidget) -> bool:
     """Whether it shows a part of what is in it on purpose."""
     above = parent.parentWidget()
     is_viewport = isinstance(above, QAbstractScrollArea) and above.viewport() is parent
-    return is_viewport or type(parent).__name__ == "_Window" or isinstance(parent, QTabBar | QHeaderView)
+    return is_viewport or isinstance(parent, QAbstractScrollArea | QTabBar | QHeaderView | _Window)
 
 
 # --- can it be read -----------------------------------------------------------------------------------
