@@ -46,7 +46,7 @@ def drop_here() -> str:
 
 def needs_you() -> str:
     """What an agent waits for that asks."""
-    return _tr("needs your answer")
+    return tr("needs your answer")
 
 
 def status_word(status: TurnStatus) -> str:
