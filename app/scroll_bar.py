@@ -60,7 +60,7 @@ class ThinScrollBar(QScrollBar):
 class _Corner(QWidget):
     """Where two scroll bars meet: their ground goes on. Fusion paints a framed square there.
 
-    Qt places it only while there are both bars; without them it would lie wherever it was left.
+    Qt places it while there is a bar; without one it would lie wherever it was left.
     """
 
     def __init__(self, area: QAbstractScrollArea) -> None:
@@ -78,7 +78,7 @@ class _Corner(QWidget):
         return False
 
     def _follow_bars(self) -> None:
-        if not all(bar.isVisibleTo(self._area) for bar in self._bars):
+        if not any(bar.isVisibleTo(self._area) for bar in self._bars):
             self.resize(0, 0)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
