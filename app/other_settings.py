@@ -99,7 +99,7 @@ class SettingsSource(QObject):
         self._reading = False
         self._again = False
         self._others = OtherSettings()
-        self._running = False
+        self._running = self._closed = False
         self._of_run = False
         """The document has the settings of the run that goes on."""
         self._watches: dict[Path, FileWatch] = {}
@@ -140,6 +140,8 @@ class SettingsSource(QObject):
     @Slot()
     def _read_anew(self) -> None:
         self._of_run = False
+        if self._closed:
+            return
         if self._reading:
             self._again = True
             return
@@ -178,7 +180,8 @@ class SettingsSource(QObject):
         return bool(new)
 
     def close(self) -> None:
-        """Wait for the reading that goes on."""
+        """Wait for the reading that goes on, and begin no other, though a run ends that asks for it."""
+        self._closed = True
         self._pool.waitForDone()
 
 
