@@ -83,7 +83,8 @@ def test_every_file_of_the_project_that_a_page_names_exists(page: Path) -> None:
 
 
 def test_every_variable_that_a_page_names_is_one_the_code_reads() -> None:
-    sources = [*PROJECT.glob("core/**/*.py"), *PROJECT.glob("app/**/*.py"), *PROJECT.glob("resources/*.py")]
+    folders = ("core/**/*.py", "app/**/*.py", "resources/*.py", "tests/app/*.py")
+    sources = [path for pattern in folders for path in PROJECT.glob(pattern)]
     code = "\n".join(source.read_text(encoding="utf-8") for source in sources)
     named = {name for page in PAGES for name in re.findall(r"OPENLOOP_\w+", page.read_text(encoding="utf-8"))}
     assert {name for name in named - set(setting_variables()) if f'"{name}"' not in code} == set()
