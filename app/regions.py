@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtCore import QObject, Qt, QTimer, Slot
 from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
@@ -94,10 +94,34 @@ class Regions(QObject):
 
     @Slot(QWidget, QWidget)
     def _focus_changed(self, old: QWidget | None, now: QWidget | None) -> None:
-        del old
+        if now is None and old is not None:
+            # A row that was answered, a button that was switched off: keys must go on working.
+            QTimer.singleShot(0, self, self._keep)
         if now is not None and now.window() is self._window and takes_tab(now):
             rest = [widget for widget in self._latest if isValid(widget) and widget is not now]
             self._latest = [now, *rest][:_REMEMBERED]
+
+    @Slot()
+    def _keep(self) -> None:
+        """Where nothing of the window has the focus any more, give it to what is nearest to where it was."""
+        window = self._window
+        if QApplication.focusWidget() is not None or QApplication.activePopupWidget() is not None:
+            return
+        if not window.isActiveWindow():
+            return
+        lost = next((widget for widget in self._latest if isValid(widget)), None)
+        parts = self.parts()
+        here = next((part for part in parts if lost is not None and _has(part, lost)), None)
+        target = self._target(here) if here is not None else None
+        if target is None and window.right.isVisible():
+            # The part is gone with what was in it; what stands above the tabs hands on to their page.
+            window.right.focus_page()
+            if QApplication.focusWidget() is not None:
+                return
+        if target is None:
+            target = next((found for part in parts if (found := self._target(part)) is not None), None)
+        if target is not None:
+            give_focus(target, Qt.FocusReason.OtherFocusReason)
 
 
 def _has(part: Sequence[QWidget], widget: QWidget) -> bool:

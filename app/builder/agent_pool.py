@@ -352,6 +352,18 @@ class AgentPool(QWidget):
         indexes = sorted(self.tree.selectedIndexes(), key=lambda index: self.tree.visualRect(index).top())
         return [agent.name for index in indexes if (agent := agent_at(index)) is not None]
 
+    def _select_first(self) -> None:
+        """Where nothing is selected that is listed, select the first agent."""
+        if self.tree.selectedIndexes():
+            return
+        index = self.tree.model().index(0, 0)
+        while index.isValid() and agent_at(index) is None:
+            index = self.tree.indexBelow(index)
+        if not index.isValid():
+            index = self.filtered.index(0, 0)
+        flags = self.tree.selectionModel().SelectionFlag
+        self.tree.selectionModel().setCurrentIndex(index, flags.ClearAndSelect)
+
     def _find(self, name: str, parent: QModelIndex) -> QModelIndex:
         for row in range(self.filtered.rowCount(parent)):
             index = self.filtered.index(row, 0, parent)
@@ -396,8 +408,10 @@ class AgentPool(QWidget):
 
     @Slot(QModelIndex)
     def _add_activated(self, index: QModelIndex) -> None:
-        if agent_at(index) is not None:
-            self.add_requested.emit(self.selected_agents(), "")
+        agent = agent_at(index)
+        if agent is not None:
+            # The current row counts, too: after a search it may be all that there is.
+            self.add_requested.emit(self.selected_agents() or [agent.name], "")
         elif self._broken_file() is not None:
             self._open([], self._broken_file())
 
@@ -455,8 +469,7 @@ class AgentPool(QWidget):
         ):
             if event.key() == Qt.Key.Key_Down:
                 self.tree.setFocus(Qt.FocusReason.OtherFocusReason)
-                if not self.tree.currentIndex().isValid() and self.filtered.rowCount():
-                    self.tree.setCurrentIndex(self.filtered.index(0, 0))
+                self._select_first()
                 return True
             if event.key() == Qt.Key.Key_Escape and self.filter_field.text():
                 self.filter_field.clear()

@@ -37,16 +37,16 @@ class WorkflowActions(QObject):
         self._document = document
         self._model = model
         self._tree = tree
-        self.parallel_with_next = self._action(self.tr("Run in parallel with &next"), "columns-3", "Ctrl+J")
+        self.parallel_with_next = self._action(self.tr("Run in parallel with ne&xt"), "columns-3", "Ctrl+J")
         self.make_group = self._action(self.tr("Make a &group"), "group", "Ctrl+G")
-        self.ungroup = self._action(self.tr("&Ungroup"), "ungroup", "Ctrl+Shift+G")
-        self.toggle_mode = self._action(self.tr("Run in &parallel"), "columns-3", "P")
+        self.ungroup = self._action(self.tr("Ungr&oup"), "ungroup", "Ctrl+Shift+G")
+        self.toggle_mode = self._action(self.tr("Run in para&llel"), "columns-3", "P")
         self.rename = self._action(self.tr("Re&name…"), None, "F2")
-        self.move_up = self._action(self.tr("Move &up"), "arrow-up", "Alt+Up")
-        self.move_down = self._action(self.tr("Move &down"), "arrow-down", "Alt+Down")
+        self.move_up = self._action(self.tr("&Move up"), "arrow-up", "Alt+Up")
+        self.move_down = self._action(self.tr("Move do&wn"), "arrow-down", "Alt+Down")
         self.toggle_enabled = self._action(self.tr("D&isable"), "power", "Space")
-        self.duplicate = self._action(self.tr("Dupli&cate"), "copy", "Ctrl+D")
-        self.remove = self._action(self.tr("&Remove"), "trash-2", None)
+        self.duplicate = self._action(self.tr("&Duplicate"), "copy", "Ctrl+D")
+        self.remove = self._action(self.tr("Remo&ve"), "trash-2", None)
         self.remove.setShortcuts(delete_keys())
         self.edit_agent = self._action(self.tr("&Edit agent…"), "external-link", None)
         self.clipboard = ClipboardActions(document, model, tree)
@@ -144,14 +144,14 @@ class WorkflowActions(QObject):
         self.rename.setEnabled(editable and len(groups) == 1)
         self.toggle_mode.setEnabled(editable and bool(real_groups))
         all_parallel = bool(real_groups) and all(group.is_parallel for group in real_groups)
-        self.toggle_mode.setText(self.tr("Run in se&quence") if all_parallel else self.tr("Run in &parallel"))
+        self.toggle_mode.setText(self.tr("Run in se&quence") if all_parallel else self.tr("Run in para&llel"))
         self.toggle_mode.setIcon(icon("list-ordered" if all_parallel else "columns-3", "quiet"))
         has_next = one_agent is not None and self._document.next_agent(one_agent.id) is not None
         self.parallel_with_next.setEnabled(editable and has_next)
         self.edit_agent.setEnabled(bool(agents))
         missing = bool(agents) and self._is_missing(agents[0].entry.agent)
         self.edit_agent.setText(self.tr("Make this agent…") if missing else self.tr("&Edit agent…"))
-        self.toggle_enabled.setText(self.tr("D&isable") if self._any_enabled(nodes) else self.tr("&Enable"))
+        self.toggle_enabled.setText(self.tr("D&isable") if self._any_enabled(nodes) else self.tr("Ena&ble"))
 
     def _is_missing(self, name: str) -> bool:
         library = self._document.library
