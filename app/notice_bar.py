@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from PySide6.QtCore import QRectF, QSize, Qt, Slot
-from PySide6.QtGui import QAccessible, QGuiApplication, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QAccessible, QGuiApplication, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from app.accessible import announce
@@ -128,6 +128,12 @@ class NoticeBar(QWidget):
     def dismiss(self) -> None:
         """The user has read it."""
         self._on_dismiss()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        if event.key() == Qt.Key.Key_Escape and self.notice.dismissible:
+            self.dismiss()
+        else:
+            super().keyPressEvent(event)
 
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText("\n".join((self.notice.text, *self.notice.lines)))

@@ -447,7 +447,10 @@ class AgentEditor(QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
         action = self._action_of(event)
-        if action is None or self.draft is None:
+        if event.key() == Qt.Key.Key_Escape and self.draft is not None:
+            # One level back, as from a run of the history; what is unsaved is kept.
+            self.close_requested.emit()
+        elif action is None or self.draft is None:
             super().keyPressEvent(event)
         else:
             action()

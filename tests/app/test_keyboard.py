@@ -337,6 +337,18 @@ def test_an_agent_is_edited_and_saved_by_keys_alone(desk: Desk) -> None:
     desk.press(K.Key_W, CONTROL)
     assert desk.window.right.side is not Side.AGENT
     assert desk.focus.isVisible()
+    # Escape leaves the text, and then the editor.
+    desk.go_to(tree)
+    desk.press(K.Key_Return)
+    desk.until(lambda: desk.window.right.side is Side.AGENT, "the editor never came again")
+    desk.go_to(editor)
+    desk.tab_to(editor.prompt.edit)
+    desk.press(K.Key_Escape)
+    assert desk.window.right.side is Side.AGENT
+    assert not desk.is_in(editor.prompt.edit)
+    desk.press(K.Key_Escape)
+    assert desk.window.right.side is not Side.AGENT
+    assert desk.focus.isVisible()
 
 
 # --- everywhere ---------------------------------------------------------------------------------------
@@ -378,7 +390,8 @@ def test_f6_goes_round_all_parts_and_back_to_where_one_was_in_each(desk: Desk) -
         assert desk.is_in(part), (name_of(part), name_of(desk.focus))
 
 
-def test_a_notice_that_goes_leaves_the_focus_in_the_window(desk: Desk) -> None:
+@pytest.mark.parametrize("key", [K.Key_Space, K.Key_Escape])
+def test_a_notice_that_goes_leaves_the_focus_in_the_window(desk: Desk, key: Qt.Key) -> None:
     desk.stage.open_new("nightly", max_lops=3)
     desk.until(lambda: desk.window.notices.names, "nothing was said")
     desk.go_to(desk.window.notices)
@@ -386,7 +399,7 @@ def test_a_notice_that_goes_leaves_the_focus_in_the_window(desk: Desk) -> None:
     bar = desk.window.notices.bar(name)
     assert bar is not None
     desk.tab_to(bar.buttons[""])
-    desk.press(K.Key_Space)
+    desk.press(key)
     assert desk.window.notices.names == ()
     assert desk.focus.isVisible()
 
