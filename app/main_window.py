@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -178,9 +177,6 @@ class MainWindow(FileDropWindow):
         self.setCentralWidget(central)
         self.setMinimumSize(720, 420)
         self.actions_of_window.make_menus(self.recent, self.workflow_view.commands.of_menu)
-        order = (self.top_bar.runs_button, self.pool, self.workflow_view, self.right)
-        for first, second in itertools.pairwise(order):
-            QWidget.setTabOrder(first, second)
 
     def _connect_parts(self) -> None:
         document, run = self.document, self.run
