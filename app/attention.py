@@ -100,5 +100,6 @@ class Attention(QObject):
 def _show_badge(number: int) -> None:
     """A number at the application's icon, where the desktop shows one; 0: none."""
     application = QGuiApplication.instance()
-    if isinstance(application, QGuiApplication):
+    # Linux desktops know an application by the name of its desktop file.
+    if isinstance(application, QGuiApplication) and application.desktopFileName():
         application.setBadgeNumber(number)

@@ -410,8 +410,8 @@ def test_a_merge_with_thousands_of_conflicts_is_left_to_a_worker() -> None:
     """Whose value counts of each takes longer than a window may stand still."""
     history = StateHistory()
     state = first_state("r", "w", 3, "", {})
-    conflict = Conflict("payload.n", MergeRule.LAST, "one", 1, "two", 2, 2)
-    for number, conflicts in ((1, (conflict,)), (2, (conflict,) * 7_000)):
+    many = tuple(Conflict(f"payload.n{n}", MergeRule.LAST, "one", 1, "two", 2, 2) for n in range(7_000))
+    for number, conflicts in ((1, many[:1]), (2, many)):
         history.take(
             [
                 StateChanged(time=1.0, state=state),
