@@ -36,6 +36,8 @@ class OtherSettings:
     def own(self, workflow: Workflow, key: str) -> object:
         """What the workflow itself says; None: nothing."""
         head, _, rest = key.partition(".")
+        if head == MERGE:
+            return value_of(workflow, key)
         model = getattr(workflow, head) if rest else workflow
         name = rest or head
         value: object = getattr(model, name) if name in model.model_fields_set else None

@@ -200,8 +200,9 @@ def test_the_state_tab_shows_the_final_payload_and_every_conflict(desk: Desk) ->
     assert not table.isVisible()
     QTest.mouseClick(tabs.state_tab.conflict_part.button, Qt.MouseButton.LeftButton)
     assert table.isVisible()
-    assert table.topLevelItemCount() == 1
-    row = [table.topLevelItem(0).text(column) for column in range(6)]
+    model = table.model()
+    assert model.rowCount() == 1
+    row = [str(model.index(0, column).data()) for column in range(6)]
     assert row == ["payload.plan", "amala: A", "linter: B", "B (linter)", "last", row[5]]
     assert "1 conflict" in desk.run_view.banner.facts.text()
     state = json.loads((Path(desk.progress.folder) / "state.json").read_text("utf-8"))
