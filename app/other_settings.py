@@ -112,6 +112,11 @@ class SettingsSource(QObject):
         document.changed.connect(self._follow)
         self.refresh()
 
+    @property
+    def reading(self) -> bool:
+        """Whether what other places say is being read, and not yet taken."""
+        return self._reading
+
     @Slot()
     def _follow(self) -> None:
         if (self._document.path, self._document.settings.workdir) != self._read_for:

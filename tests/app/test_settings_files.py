@@ -138,8 +138,7 @@ def test_while_a_run_goes_on_the_settings_shown_are_those_that_it_began_with(
     assert document.in_force("on_parallel_error").source == str(file)
     file.write_text('{"on_parallel_error": "abort"}', encoding="utf-8")
     source.refresh()
-    source.close()
-    qtbot.wait(0)
+    qtbot.waitUntil(lambda: not source.reading)
     assert document.settings_in_force.on_parallel_error == "continue"
 
     source.run_goes_on(False)
