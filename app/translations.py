@@ -1,7 +1,8 @@
 """The language of the window: `resources/translations/openloop_<locale>.qm`, where there is one.
 
 All texts of OpenLoop are in one context there (`docs/update_translation.py` makes it so): a sentence that two
-panels say has one translation, and it does not matter which class asks.
+panels say has one translation, and it does not matter which class asks. What the core says is among them. The
+command line, which has no Qt, speaks English.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from pathlib import Path
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
 
 import resources
+from core.words import translate_with
 
 CONTEXT = "OpenLoop"
 
@@ -24,6 +26,11 @@ class AppTranslator(QTranslator):
         del context
         # None: not here, so that others are asked, and Qt in the end takes the text itself.
         return super().translate(CONTEXT, text, disambiguation, n) or None
+
+
+def of_catalogue(text: str) -> str:
+    """A text of the core in the language of the window. Any thread may ask."""
+    return QCoreApplication.translate(CONTEXT, text)
 
 
 def install_translations(
@@ -41,6 +48,7 @@ def install_translations(
         own.deleteLater()
         return []
     application.installTranslator(own)
+    translate_with(of_catalogue)
     of_qt = QTranslator(application)
     if not of_qt.load(wanted, "qtbase", "_", QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)):
         of_qt.deleteLater()

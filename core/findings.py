@@ -13,6 +13,7 @@ from pathlib import Path
 from core.fixes import Fix
 from core.jsonc import JsonPath, Location, format_place, locate
 from core.problems import Problem, Severity
+from core.words import say, say_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +65,10 @@ class FindingList:
         if not more:
             return list(self._found)
         severity = Severity.ERROR if self._errors_left_out else Severity.WARNING
-        words = f"There are {more:,} more problems like these." if more > 1 else "There is one more problem."
-        return [*self._found, Finding((), words, "Correct these first.", severity)]
+        words = say_number(
+            more, "There is one more problem.", "There are {count:,} more problems like these."
+        )
+        return [*self._found, Finding((), words, say("Correct these first."), severity)]
 
 
 def to_problems(
@@ -123,7 +126,7 @@ _MOST_COMPARED = 24
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A sentence that offers the nearest known word, or nothing."""
     near = nearest(word, known)
-    return f"Did you mean {near}?" if near is not None else ""
+    return say("Did you mean {near}?", near=near) if near is not None else ""
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:

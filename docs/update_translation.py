@@ -1,4 +1,4 @@
-"""Collect every text of the window for a translation: `python docs/update_translation.py de`.
+"""Collect every text of OpenLoop for a translation: `python docs/update_translation.py de`.
 
 Writes `resources/translations/openloop_<locale>.ts` with all texts in one context, and keeps what is
 translated there already. Translate it with `pyside6-linguist`, then call this with `--release`: it writes the
@@ -8,6 +8,7 @@ translated there already. Translate it with `pyside6-linguist`, then call this w
 from __future__ import annotations
 
 import argparse
+import ast
 import subprocess
 import sys
 import tempfile
@@ -18,6 +19,8 @@ PROJECT = Path(__file__).resolve().parents[1]
 FOLDER = PROJECT / "resources" / "translations"
 CONTEXT = "OpenLoop"
 """As in `app/translations.py`."""
+SPEAKING = {"say": slice(0, 1), "say_number": slice(1, 3)}
+"""Functions of `core/words.py`, and which of their arguments are texts."""
 
 
 def tool(name: str) -> str:
@@ -26,7 +29,26 @@ def tool(name: str) -> str:
 
 
 def texts() -> list[str]:
-    """Every text of the application that comes through `tr`, in the order of the files, each once."""
+    """Every text of the application and of the core, in the order of the files, each once."""
+    return list(dict.fromkeys([*texts_of_the_application(), *texts_of_the_core()]))
+
+
+def texts_of_the_core() -> list[str]:
+    """What comes through `say` and `say_number` of `core/words.py`."""
+    found: list[str] = []
+    for path in sorted((PROJECT / "core").rglob("*.py")):
+        for call in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in SPEAKING:
+                found += [
+                    text.value
+                    for text in call.args[SPEAKING[call.func.id]]
+                    if isinstance(text, ast.Constant) and isinstance(text.value, str)
+                ]
+    return found
+
+
+def texts_of_the_application() -> list[str]:
+    """What comes through `tr`."""
     sources = sorted(str(path) for path in (PROJECT / "app").rglob("*.py"))
     with tempfile.TemporaryDirectory() as folder:
         found = Path(folder) / "found.ts"
@@ -36,7 +58,7 @@ def texts() -> list[str]:
             capture_output=True,
         )
         root = ElementTree.parse(found).getroot()
-    return list(dict.fromkeys(source.text for source in root.iter("source") if source.text))
+    return [source.text for source in root.iter("source") if source.text]
 
 
 def write_ts(path: Path, locale: str) -> int:

@@ -13,6 +13,7 @@ from PySide6.QtCore import QCoreApplication, QLocale, QTranslator
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.translations import CONTEXT, install_translations
+from core.words import translate_with
 
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -33,6 +34,7 @@ def script() -> ModuleType:
 def installed(qapp: QApplication) -> Iterator[list[QTranslator]]:
     translators: list[QTranslator] = []
     yield translators
+    translate_with(None)
     for translator in translators:
         qapp.removeTranslator(translator)
 
@@ -41,8 +43,15 @@ def test_the_texts_of_every_panel_are_collected(script: ModuleType) -> None:
     texts = script.texts()
     assert len(texts) > 1000
     assert len(set(texts)) == len(texts)
-    # By self.tr, by a panel's own tr, by a private _tr, and by QCoreApplication.translate.
-    for text in ("Search &actions…", "Drop an agent here for a new step", "OpenLoop {0}", "changed {0}"):
+    # By self.tr, by a panel's own tr, by a private _tr, by QCoreApplication.translate, and by the core.
+    for text in (
+        "There is one more problem.",
+        "There are {count:,} more problems like these.",
+        "Search &actions…",
+        "Drop an agent here for a new step",
+        "OpenLoop {0}",
+        "changed {0}",
+    ):
         assert text in texts, text
 
 
