@@ -30,6 +30,7 @@ from core.problems import Problem, Severity, UserFileError
 from core.run_folders import library_of, workdir_of
 from core.setting_checks import setting_findings
 from core.state import PHASES, MergeRule, Phase
+from core.words import say
 from core.workflow_layout import PHASE_KEYS, RawPhase, file_path
 from core.workflow_reading import inspect_workflow
 
@@ -56,10 +57,7 @@ def check_workflow(
     other places than the workflow have a say in them.
     """
     check = _Check(file, library, known_backends)
-    check.workflow(workdir)
-    check.groups()
-    check.flow(in_force or file.workflow, known)
-    return [*_warnings(file), *_located(file, check.findings), *check.problems]
+    return [*_warnings(file), *check.all(workdir, in_force or file.workflow, known)]
 
 
 def check_path(
@@ -75,10 +73,10 @@ def check_path(
     if file is None:
         return inspection.problems
     library = library_of(file, workdir or workdir_of(file))
-    found = check_workflow(file, library, known_backends, workdir)
-    unreadable = {problem.place for problem in inspection.errors}
     # What was left out because it could not be read is not missing.
-    rest = [p for p in found[len(_warnings(file)) :] if not inspection.errors or p.message != _NO_AGENTS]
+    check = _Check(file, library, known_backends, may_be_empty=bool(inspection.errors))
+    rest = check.all(workdir, file.workflow)
+    unreadable = {problem.place for problem in inspection.errors}
     return [*inspection.problems, *(problem for problem in rest if problem.place not in unreadable)]
 
 
@@ -104,21 +102,32 @@ def _located(file: WorkflowFile, findings: list[Finding]) -> list[Problem]:
     return to_problems(findings, file.text, file.path, lambda path: file_path(document, path, phases))
 
 
-_NO_AGENTS = "The workflow has no agents."
-
-
 class _Check:
     """One check; `findings` are in the workflow file, `problems` in files of agents."""
 
     def __init__(
-        self, file: WorkflowFile, library: AgentLibrary, known_backends: Collection[str] | None
+        self,
+        file: WorkflowFile,
+        library: AgentLibrary,
+        known_backends: Collection[str] | None,
+        may_be_empty: bool = False,
     ) -> None:
         self._file = file
         self._library = library
         self._backends = known_backends
+        self._may_be_empty = may_be_empty
         self._checked_agents: set[str] = set()
         self._found = FindingList()
         self.problems: list[Problem] = []
+
+    def all(
+        self, workdir: Path | None, in_force: Workflow, known: KnownPayload | None = None
+    ) -> list[Problem]:
+        """Everything that is found, with its places."""
+        self.workflow(workdir)
+        self.groups()
+        self.flow(in_force, known)
+        return [*_located(self._file, self.findings), *self.problems]
 
     @property
     def findings(self) -> list[Finding]:
@@ -132,8 +141,9 @@ class _Check:
 
     def workflow(self, workdir: Path | None) -> None:
         workflow = self._workflow
-        if not any(agents_of(group) for phase in PHASES for group in workflow.groups(phase)):
-            self._error((), _NO_AGENTS, "Add an agent to one of its phases.")
+        agents = (agents_of(group) for phase in PHASES for group in workflow.groups(phase))
+        if not self._may_be_empty and not any(agents):
+            self._error((), say("The workflow has no agents."), say("Add an agent to one of its phases."))
         self._condition()
         self._cannot_run_yet(workflow, ())
         self._merge_rules(workflow.merge, ())
@@ -180,8 +190,8 @@ class _Check:
         if not group.agents:
             self._warn(
                 path,
-                "The group has no agents and is skipped.",
-                "Add an agent, or remove the group.",
+                say("The group has no agents and is skipped."),
+                say("Add an agent, or remove the group."),
                 fix=RemoveGroup(_phase_at(path), _index_at(path)),
             )
         for index, entry in enumerate(group.agents):
@@ -193,19 +203,24 @@ class _Check:
             if group.timeout and entry.timeout and entry.timeout > group.timeout:
                 self._warn(
                     (*at, "timeout"),
-                    f"{entry.agent} may take {entry.timeout:g} s, but its group only {group.timeout:g} s.",
+                    say(
+                        "{agent} may take {seconds:g} s, but its group only {group_seconds:g} s.",
+                        agent=entry.agent,
+                        seconds=entry.timeout,
+                        group_seconds=group.timeout,
+                    ),
                 )
 
     def _fan_out(self, group: FanOutGroup, path: JsonPath) -> None:
         self._error(
             path,
-            "This version of OpenLoop cannot run fan-out groups yet; the group is kept as it is.",
-            'Disable it with "enabled": false to run the rest.',
+            say("This version of OpenLoop cannot run fan-out groups yet; the group is kept as it is."),
+            say('Disable it with "enabled": false to run the rest.'),
             fix=ChangeGroup(_phase_at(path), _index_at(path), (group.agent,), "enabled", False),
         )
         self._agent(group.agent, path, has_own_backend=False)
         if (group.tasks is None) == (group.tasks_from is None):
-            self._error(path, "A fan-out group has exactly one of tasks and tasks_from.")
+            self._error(path, say("A fan-out group has exactly one of tasks and tasks_from."))
         for key, place in (("tasks_from", group.tasks_from), ("collect_into", group.collect_into)):
             problem = payload_path_problem(key, place) if place is not None else None
             if problem is not None:
@@ -216,12 +231,12 @@ class _Check:
             if not isinstance(task, FanOutTask):
                 continue
             if task.id is not None and ids[task.id] > 1:
-                self._error((*path, "tasks", index, "id"), f"Two tasks have the id {task.id}.")
+                self._error((*path, "tasks", index, "id"), say("Two tasks have the id {id}.", id=task.id))
             for number, needed in enumerate(task.depends_on):
                 if needed not in ids:
                     self._error(
                         (*path, "tasks", index, "depends_on", number),
-                        f"There is no task with the id {needed}.",
+                        say("There is no task with the id {id}.", id=needed),
                         "" if self._found.full else did_you_mean(needed, ids),
                     )
 
@@ -229,15 +244,15 @@ class _Check:
         if policy.isolation == "worktree":
             self._error(
                 (*path, "isolation"),
-                "This version of OpenLoop cannot give agents git worktrees of their own yet.",
-                'Use "shared".',
+                say("This version of OpenLoop cannot give agents git worktrees of their own yet."),
+                say('Use "shared".'),
                 fix=_change(policy, path, "isolation", "shared"),
             )
         if policy.merge_strategy == "git-merge":
             self._error(
                 (*path, "merge_strategy"),
-                "This version of OpenLoop cannot merge branches of agents yet.",
-                'Use "sequential".',
+                say("This version of OpenLoop cannot merge branches of agents yet."),
+                say('Use "sequential".'),
                 fix=_change(policy, path, "merge_strategy", "sequential"),
             )
 
@@ -256,12 +271,12 @@ class _Check:
             near = None if broken or self._found.full else self._library.nearest(name)
             self._error(
                 path,
-                f"The file of the agent {name} cannot be read."
+                say("The file of the agent {name} cannot be read.", name=name)
                 if broken
-                else f"There is no agent called {name}."
+                else say("There is no agent called {name}.", name=name)
                 if name.strip()
-                else "An agent has no name.",
-                f"Did you mean {near}?" if near is not None else "",
+                else say("An agent has no name."),
+                say("Did you mean {near}?", near=near) if near is not None else "",
                 fixes=_fixes_of_missing(path, name, near, can_be_made=not broken and bool(name.strip())),
             )
         if name in self._checked_agents:
@@ -273,8 +288,8 @@ class _Check:
         if not agent.prompt.strip():
             self.problems.append(
                 Problem(
-                    f"The agent {name} has no prompt, so it is only told about the workflow.",
-                    suggestion="Write below the front matter what it shall do.",
+                    say("The agent {name} has no prompt, so it is only told about the workflow.", name=name),
+                    suggestion=say("Write below the front matter what it shall do."),
                     severity=Severity.WARNING,
                     file=agent.path,
                 )
@@ -282,7 +297,11 @@ class _Check:
         if not has_own_backend and self._is_unknown_backend(agent.backend):
             self.problems.append(
                 Problem(
-                    f"The agent {name} names a backend that does not exist: {agent.backend}.",
+                    say(
+                        "The agent {name} names a backend that does not exist: {backend}.",
+                        name=name,
+                        backend=agent.backend,
+                    ),
                     "backend",
                     did_you_mean(str(agent.backend), self._backends or ()),
                     file=agent.path,
@@ -302,9 +321,9 @@ class _Check:
     def _backend(self, name: str | None, path: JsonPath, fix: Fix | None) -> None:
         if self._is_unknown_backend(name):
             near = self._near_backend(name)
-            there_are = f"There are: {', '.join(sorted(self._backends or ()))}."
-            suggestion = f"Did you mean {near}?" if near is not None else there_are
-            self._error(path, f"There is no backend called {name}.", suggestion, fix=fix)
+            there_are = say("There are: {names}.", names=", ".join(sorted(self._backends or ())))
+            suggestion = say("Did you mean {near}?", near=near) if near is not None else there_are
+            self._error(path, say("There is no backend called {name}.", name=name), suggestion, fix=fix)
 
     def _near_backend(self, name: str | None) -> str | None:
         return nearest(str(name), self._backends or ()) if self._is_unknown_backend(name) else None

@@ -21,6 +21,7 @@ from jsonyx.allow import COMMENTS, TRAILING_COMMA
 
 from core.json_types import JsonObject, JsonValue
 from core.problems import Problem, UserFileError
+from core.words import say
 
 JsonPath: TypeAlias = tuple[str | int, ...]
 
@@ -76,7 +77,7 @@ def read_bytes(path: Path) -> bytes:
         if stat.S_ISREG(status.st_mode) and status.st_size > MOST_BYTES:
             raise UserFileError([_too_large(path, status.st_size)])
         if stat.S_ISCHR(status.st_mode) or stat.S_ISFIFO(status.st_mode) or stat.S_ISSOCK(status.st_mode):
-            raise UserFileError([Problem("This is a device, not a file.", file=path)])
+            raise UserFileError([Problem(say("This is a device, not a file."), file=path)])
         return path.read_bytes()
     except OSError as error:
         raise UserFileError([_unreadable(path, error)]) from error
@@ -96,8 +97,8 @@ def decode(data: bytes, path: Path) -> str:
         raise UserFileError(
             [
                 Problem(
-                    "The file is not UTF-8 text.",
-                    suggestion="Save it as UTF-8 in an editor and try again.",
+                    say("The file is not UTF-8 text."),
+                    suggestion=say("Save it as UTF-8 in an editor and try again."),
                     file=path,
                     line=line,
                 )
@@ -107,22 +108,30 @@ def decode(data: bytes, path: Path) -> str:
 
 def _too_large(path: Path, size: int) -> Problem:
     return Problem(
-        f"The file has {size / 2**20:,.0f} MiB; a workflow has at most {MOST_BYTES // 2**20} MiB.",
-        suggestion="Keep large data in files of its own, and their names in the workflow.",
+        say(
+            "The file has {size:,.0f} MiB; a workflow has at most {most} MiB.",
+            size=size / 2**20,
+            most=MOST_BYTES // 2**20,
+        ),
+        suggestion=say("Keep large data in files of its own, and their names in the workflow."),
         file=path,
     )
 
 
 def _unreadable(path: Path, error: OSError) -> Problem:
     if isinstance(error, FileNotFoundError):
-        return Problem("There is no such file.", suggestion="Check its name and folder.", file=path)
+        return Problem(say("There is no such file."), suggestion=say("Check its name and folder."), file=path)
     if isinstance(error, IsADirectoryError) or path.is_dir():
-        return Problem("This is a folder, not a file.", suggestion="Name a file inside it.", file=path)
+        return Problem(
+            say("This is a folder, not a file."), suggestion=say("Name a file inside it."), file=path
+        )
     if isinstance(error, PermissionError):
         return Problem(
-            "You are not allowed to read this file.", suggestion="Change its permissions.", file=path
+            say("You are not allowed to read this file."),
+            suggestion=say("Change its permissions."),
+            file=path,
         )
-    return Problem(f"The file cannot be read: {error.strerror or error}.", file=path)
+    return Problem(say("The file cannot be read: {error}.", error=error.strerror or error), file=path)
 
 
 def parse_jsonc(text: str, file: Path | None = None) -> JsoncDocument:
@@ -131,10 +140,13 @@ def parse_jsonc(text: str, file: Path | None = None) -> JsoncDocument:
     Raises UserFileError with the line and column of the mistake (or of every duplicate key).
     """
     if not text.strip():
-        raise UserFileError([Problem("The file is empty.", file=file, line=1, column=1)])
+        raise UserFileError([Problem(say("The file is empty."), file=file, line=1, column=1)])
     if _has_too_many_values(text):
-        message = f"The file holds more than {MOST_VALUES:,} values, which no workflow needs."
-        advice = "Keep large data in files of its own, and their names in the workflow."
+        message = say(
+            "The file holds more than {count:,} values, which no workflow needs.",
+            count=MOST_VALUES,
+        )
+        advice = say("Keep large data in files of its own, and their names in the workflow.")
         raise UserFileError([Problem(message, suggestion=advice, file=file, line=1, column=1)])
     # Comments are rare, so the strict grammar is tried first; it also tells whether there are any.
     return _parse_without_comments(text) or JsoncDocument(_parse(text, file), has_comments=True)
@@ -168,9 +180,11 @@ def _parse(text: str, file: Path | None) -> JsonValue:
     except jsonyx.JSONSyntaxError as error:
         raise UserFileError([_syntax_problem(error, text, file)]) from error
     except RecursionError as error:
-        raise UserFileError([Problem("The file is nested too deeply to be read.", file=file)]) from error
+        raise UserFileError([Problem(say("The file is nested too deeply to be read."), file=file)]) from error
     except ValueError as error:
-        raise UserFileError([Problem("The file has a number with too many digits.", file=file)]) from error
+        raise UserFileError(
+            [Problem(say("The file has a number with too many digits."), file=file)]
+        ) from error
     if oddities.found:
         raise UserFileError(_odd_problems(text, file))
     return value
@@ -224,8 +238,12 @@ def _odd_problems(text: str, file: Path | None) -> list[Problem]:
             problems.append(
                 _problem_at(
                     lines.position(key_start),
-                    f"The key {key} stands twice in one object; the first is on line {first}.",
-                    "Remove or rename one of them.",
+                    say(
+                        "The key {key} stands twice in one object; the first is on line {first}.",
+                        key=key,
+                        first=first,
+                    ),
+                    say("Remove or rename one of them."),
                     format_place(path),
                     file,
                 )
@@ -236,7 +254,7 @@ def _odd_problems(text: str, file: Path | None) -> list[Problem]:
             problems.append(
                 _problem_at(
                     lines.position(value_start),
-                    f"The number {token[:40]} is too large.",
+                    say("The number {number} is too large.", number=token[:40]),
                     "",
                     format_place(path),
                     file,
@@ -258,33 +276,52 @@ def _problem_at(position: Position, message: str, suggestion: str, place: str, f
     return Problem(message, place, suggestion, file=file, line=position.line, column=position.column)
 
 
-_SYNTAX_WORDS: dict[str, tuple[str, str]] = {
-    "Expecting value": ("A value is missing here, or it is not JSON.", "Text must stand in double quotes."),
-    "Missing commas are not allowed": ("A comma is missing after this.", ""),
-    "Expecting comma": ("A comma or the end of the list or object was expected here.", ""),
-    "Expecting colon": ("A colon is missing after the key.", ""),
-    "Expecting key": ("A key was expected here.", "Keys must stand in double quotes."),
-    "Unquoted keys are not allowed": ("This key has no quotes.", "Put it into double quotes."),
-    "Unterminated string": ("This text has no closing quote.", 'Close it with " on the same line.'),
-    "Unterminated array": ("This list is not closed.", "Add the missing ]."),
-    "Unterminated object": ("This object is not closed.", "Add the missing }."),
-    "Unterminated comment": ("This comment is not closed.", "Add the missing */."),
-    "Surrogates are not allowed": ("This is half of a character.", "Write the character itself."),
-    "Invalid backslash escape": (
-        "This backslash means nothing in JSON.",
-        "Write two backslashes for one, or use / in paths.",
-    ),
-    "Unescaped control character": ("Text cannot hold a tab or another control character.", "Write \\t."),
-    "Expecting end of file": ("There is text after the end of the JSON document.", "Remove it."),
-}
+def _syntax_words(error: str) -> tuple[str, str]:
+    """What an error of the JSON reader means, and what to do."""
+    match error:
+        case "Expecting value":
+            return (
+                say("A value is missing here, or it is not JSON."),
+                say("Text must stand in double quotes."),
+            )
+        case "Missing commas are not allowed":
+            return say("A comma is missing after this."), ""
+        case "Expecting comma":
+            return say("A comma or the end of the list or object was expected here."), ""
+        case "Expecting colon":
+            return say("A colon is missing after the key."), ""
+        case "Expecting key":
+            return say("A key was expected here."), say("Keys must stand in double quotes.")
+        case "Unquoted keys are not allowed":
+            return say("This key has no quotes."), say("Put it into double quotes.")
+        case "Unterminated string":
+            return say("This text has no closing quote."), say('Close it with " on the same line.')
+        case "Unterminated array":
+            return say("This list is not closed."), say("Add the missing ].")
+        case "Unterminated object":
+            return say("This object is not closed."), say("Add the missing }.")
+        case "Unterminated comment":
+            return say("This comment is not closed."), say("Add the missing */.")
+        case "Surrogates are not allowed":
+            return say("This is half of a character."), say("Write the character itself.")
+        case "Invalid backslash escape":
+            return (
+                say("This backslash means nothing in JSON."),
+                say("Write two backslashes for one, or use / in paths."),
+            )
+        case "Unescaped control character":
+            return say("Text cannot hold a tab or another control character."), say("Write \\t.")
+        case "Expecting end of file":
+            return say("There is text after the end of the JSON document."), say("Remove it.")
+        case _:
+            return f"{error.rstrip('.')}.", ""
 
 
 def _syntax_problem(error: jsonyx.JSONSyntaxError, text: str, file: Path | None) -> Problem:
     position = Position(error.lineno or 1, error.colno or 1)
-    known = _SYNTAX_WORDS.get(error.msg)
-    message, suggestion = known if known else (f"{error.msg.rstrip('.')}.", "")
+    message, suggestion = _syntax_words(error.msg)
     if "'" in text[_Lines(text).offset(position) :][:1]:
-        suggestion = "JSON uses double quotes, not single ones."
+        suggestion = say("JSON uses double quotes, not single ones.")
     return _problem_at(position, message, suggestion, "", file)
 
 

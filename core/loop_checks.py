@@ -15,6 +15,7 @@ from core.fixes import ChangeSetting
 from core.merge import format_path, parse_path
 from core.problems import Severity
 from core.state import Phase
+from core.words import say, say_number
 
 if TYPE_CHECKING:
     from core.known_payload import KnownPayload
@@ -40,7 +41,13 @@ def loop_findings(
     agents = [library.get(name) for name in names]
     world = World()
     if True not in truths(tree, world):
-        yield _never(in_force, "The end condition can never hold")
+        yield _never(
+            say_number(
+                in_force.max_loops,
+                "The end condition can never hold, so the loop runs once.",
+                "The end condition can never hold, so the loop runs {count} times.",
+            )
+        )
         return
     world = replace(world, most_loops=in_force.max_loops)
     if True not in truths(tree, world):
@@ -50,9 +57,15 @@ def loop_findings(
     if True not in truths(tree, world):
         yield Finding(
             _CONDITION,
-            f"No agent may end the loop, so it runs {_times(in_force.max_loops)}.",
-            "Give one of its agents the role auditor or can_complete: true, "
-            "or use an end condition over payload.",
+            say_number(
+                in_force.max_loops,
+                "No agent may end the loop, so it runs once.",
+                "No agent may end the loop, so it runs {count} times.",
+            ),
+            say(
+                "Give one of its agents the role auditor or can_complete: true, or use an end condition "
+                "over payload."
+            ),
             Severity.WARNING,
         )
         return
@@ -83,15 +96,11 @@ def agents_of(group: Group) -> list[str]:
 # --- findings -----------------------------------------------------------------------------------------
 
 
-def _times(count: int) -> str:
-    return "once" if count == 1 else f"{count} times"
-
-
-def _never(in_force: Workflow, why: str) -> Finding:
+def _never(message: str) -> Finding:
     return Finding(
         _CONDITION,
-        f"{why}, so the loop runs {_times(in_force.max_loops)}.",
-        "Compare something that agents write, such as payload.get('score', 0) >= 90.",
+        message,
+        say("Compare something that agents write, such as payload.get('score', 0) >= 90."),
         Severity.WARNING,
     )
 
@@ -106,12 +115,19 @@ def _too_few_loops(tree: ast.expr, in_force: Workflow) -> Finding:
         ),
         None,
     )
-    found = _never(in_force, f"iteration gets no further than {most}: the end condition can never hold")
+    found = _never(
+        say_number(
+            most,
+            "iteration gets no further than 1: the end condition can never hold, so the loop runs once.",
+            "iteration gets no further than {count}: the end condition can never hold, so the loop runs "
+            "{count} times.",
+        )
+    )
     if wanted is None:
         return found
     return replace(
         found,
-        suggestion=f"Set max_loops to {wanted}, or ask for less.",
+        suggestion=say("Set max_loops to {wanted}, or ask for less.", wanted=wanted),
         fix=ChangeSetting("max_loops", wanted),
     )
 
@@ -150,10 +166,10 @@ def _unwritten(
     path = format_path(("payload", key))
     yield Finding(
         _CONDITION,
-        f"The end condition asks for {path}, which no agent wrote in earlier runs.",
-        f"Did you mean {format_path(('payload', meant))}?"
+        say("The end condition asks for {path}, which no agent wrote in earlier runs.", path=path),
+        say("Did you mean {near}?", near=format_path(("payload", meant)))
         if meant is not None
-        else f"Tell one of the agents to write {path}.",
+        else say("Tell one of the agents to write {path}.", path=path),
         Severity.HINT,
         fix=ChangeSetting("end_state_condition", source) if source is not None else None,
     )

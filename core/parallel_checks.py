@@ -20,6 +20,7 @@ from core.loop_checks import agents_of
 from core.merge import parse_path
 from core.problems import Severity
 from core.state import PHASES, MergeRule, Phase
+from core.words import say, say_number
 from core.workflow_layout import PHASE_KEYS
 
 _MOST_TOLD = 4
@@ -81,9 +82,16 @@ class _Group:
         ]
         if len(completing) > 1:
             yield self._warn(
-                f"{_list(completing)} may {'both' if len(completing) == 2 else 'all'} say that the work is "
-                "complete; the last one listed decides.",
-                'Add "merge": {"is_complete": "all"} to ask all of them.',
+                say(
+                    "{agents} may both say that the work is complete; the last one listed decides.",
+                    agents=_list(completing),
+                )
+                if len(completing) == 2
+                else say(
+                    "{agents} may all say that the work is complete; the last one listed decides.",
+                    agents=_list(completing),
+                ),
+                say('Add "merge": {"is_complete": "all"} to ask all of them.'),
                 self._rule("is_complete", MergeRule.ALL),
             )
             return
@@ -93,9 +101,13 @@ class _Group:
         denying = [name for name in behind if name in known.denying]
         if denying:
             yield self._warn(
-                f"{completing[0]} may end the loop, {_list(denying)} may not, but always said that it is not "
-                "done: the last one listed wins.",
-                'Add "merge": {"is_complete": "any"}, so that one is enough.',
+                say(
+                    "{agent} may end the loop, {denying} may not, but always said that it is not "
+                    "done: the last one listed wins.",
+                    agent=completing[0],
+                    denying=_list(denying),
+                ),
+                say('Add "merge": {"is_complete": "any"}, so that one is enough.'),
                 self._rule("is_complete", MergeRule.ANY),
             )
 
@@ -115,19 +127,31 @@ class _Group:
         for path, uses in found[:_MOST_TOLD]:
             rule = _fitting_rule(uses)
             yield self._warn(
-                f"{_list(self._labels(use.agent for use in uses))} write {path} at the same time: the last "
-                "one listed wins, and what the others wrote is lost.",
-                f'Add "merge": {{"{path}": "{rule}"}} to keep what all of them wrote.'
+                say(
+                    "{agents} write {path} at the same time: the last one listed wins, and what the others "
+                    "wrote is lost.",
+                    agents=_list(self._labels(use.agent for use in uses)),
+                    path=path,
+                ),
+                say(
+                    'Add "merge": {{"{path}": "{rule}"}} to keep what all of them wrote.',
+                    path=path,
+                    rule=rule,
+                )
                 if rule is not None
-                else "Give the path a merge rule, or let them write to paths of their own.",
+                else say("Give the path a merge rule, or let them write to paths of their own."),
                 self._rule(path, rule) if rule is not None else None,
             )
         if len(found) > _MOST_TOLD:
             more = len(found) - _MOST_TOLD
             yield self._warn(
-                f"They write {more} more {'path' if more == 1 else 'paths'} at the same time: "
-                f"{_list([path for path, _ in found[_MOST_TOLD:]])}.",
-                "Give each agent a part of the payload of its own.",
+                say_number(
+                    more,
+                    "They write 1 more path at the same time: {paths}.",
+                    "They write {count} more paths at the same time: {paths}.",
+                    paths=_list([path for path, _ in found[_MOST_TOLD:]]),
+                ),
+                say("Give each agent a part of the payload of its own."),
                 None,
             )
 
@@ -164,9 +188,13 @@ class _Group:
         for agents, files in list(by_agents.items())[:_MOST_TOLD]:
             all_of_them = sorted(agents) == sorted(self._agents)
             yield self._warn(
-                f"{_list(self._labels(dict.fromkeys(agents)))} edited {_list(files)} in earlier runs: at the "
-                "same time in one folder, each may undo what the other did.",
-                "Run them in sequence, or let only one of them edit files.",
+                say(
+                    "{agents} edited {files} in earlier runs: at the same time in one folder, each may "
+                    "undo what the other did.",
+                    agents=_list(self._labels(dict.fromkeys(agents))),
+                    files=_list(files),
+                ),
+                say("Run them in sequence, or let only one of them edit files."),
                 ChangeGroup(self._phase, self._index, self._all, "mode", "sequential")
                 if all_of_them
                 else None,
@@ -194,5 +222,7 @@ def _list(names: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`, `a, b, c and 4 more`."""
     shown = list(names[:_MOST_NAMED])
     if len(names) > _MOST_NAMED:
-        return f"{', '.join(shown)} and {len(names) - _MOST_NAMED} more"
-    return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else "".join(shown)
+        return say("{names} and {more} more", names=", ".join(shown), more=len(names) - _MOST_NAMED)
+    if len(shown) < 2:
+        return "".join(shown)
+    return say("{names} and {last}", names=", ".join(shown[:-1]), last=shown[-1])

@@ -14,6 +14,7 @@ from core.fixes import ChangeSetting
 from core.jsonc import JsonPath
 from core.problems import Severity
 from core.run_folders import workdir_of
+from core.words import say
 
 _MANY_RETRIES = 20
 _USUAL_RETRIES, _USUAL_PROMPT = 3, 100_000
@@ -34,16 +35,18 @@ def _folders(file: WorkflowFile, library: AgentLibrary, workdir: Path | None) ->
     if folder is not None and not folder.is_dir():
         yield Finding(
             ("workdir",),
-            f"The working folder {folder} " + ("is a file." if folder.exists() else "does not exist."),
-            "Name a folder." if folder.exists() else "Create it, or name another one.",
+            say("The working folder {folder} is a file.", folder=folder)
+            if folder.exists()
+            else say("The working folder {folder} does not exist.", folder=folder),
+            say("Name a folder.") if folder.exists() else say("Create it, or name another one."),
             fix=ChangeSetting("workdir", None) if workdir is None else None,
         )
     agents = library.folders[0] if library.folders else None
     if workflow.agents_dir and agents is not None and not agents.is_dir():
         yield Finding(
             ("agents_dir",),
-            f"The agents folder {agents} does not exist.",
-            "Create it, or name another one.",
+            say("The agents folder {agents} does not exist.", agents=agents),
+            say("Create it, or name another one."),
             fix=ChangeSetting("agents_dir", None),
         )
 
@@ -53,8 +56,11 @@ def _numbers(workflow: Workflow) -> Iterator[Finding]:
     if workflow.retries > _MANY_RETRIES:
         yield Finding(
             ("retries",),
-            f"{workflow.retries} retries may wait for hours: every wait is longer than the one before.",
-            f"{_USUAL_RETRIES} is usual.",
+            say(
+                "{count} retries may wait for hours: every wait is longer than the one before.",
+                count=workflow.retries,
+            ),
+            say("{number} is usual.", number=_USUAL_RETRIES),
             fix=ChangeSetting("retries", _USUAL_RETRIES),
             severity=Severity.WARNING,
         )
@@ -62,30 +68,35 @@ def _numbers(workflow: Workflow) -> Iterator[Finding]:
         if getattr(budget, key) == 0:
             yield Finding(
                 ("budget", key),
-                f"With {key} 0 the run ends before its first agent.",
-                "Remove it for no limit.",
+                say("With {key} 0 the run ends before its first agent.", key=key),
+                say("Remove it for no limit."),
                 fix=ChangeSetting(f"budget.{key}", None),
             )
     total, per_group = budget.max_cost_usd, budget.max_cost_usd_per_group
     if total is not None and per_group is not None and per_group > total:
         yield Finding(
             ("budget", "max_cost_usd_per_group"),
-            "A group may cost more than the whole run, so its own limit is never reached.",
+            say("A group may cost more than the whole run, so its own limit is never reached."),
             fix=ChangeSetting("budget.max_cost_usd_per_group", None),
             severity=Severity.WARNING,
         )
     if workflow.max_prompt_bytes is not None and workflow.max_prompt_bytes < _SMALL_PROMPT:
         yield Finding(
             ("max_prompt_bytes",),
-            f"Hardly any prompt fits into {workflow.max_prompt_bytes} bytes.",
-            f"{_USUAL_PROMPT} is a usual limit.",
+            say(
+                "Hardly any prompt fits into {count} bytes.",
+                count=workflow.max_prompt_bytes,
+            ),
+            say("{number} is a usual limit.", number=_USUAL_PROMPT),
             fix=ChangeSetting("max_prompt_bytes", _USUAL_PROMPT),
             severity=Severity.WARNING,
         )
     try:
         orjson.dumps(workflow.initial_payload)
     except orjson.JSONEncodeError as error:
-        yield Finding(("initial_payload",), f"The payload cannot be given to agents: {error}.")
+        yield Finding(
+            ("initial_payload",), say("The payload cannot be given to agents: {error}.", error=error)
+        )
 
 
 def _texts(workflow: Workflow) -> Iterator[Finding]:
@@ -102,5 +113,7 @@ def _texts(workflow: Workflow) -> Iterator[Finding]:
     for path, text in texts.items():
         if "\0" in (text or ""):
             yield Finding(
-                path, f"{path[-1]} has a NUL character, which no command or path can have.", "Remove it."
+                path,
+                say("{key} has a NUL character, which no command or path can have.", key=path[-1]),
+                say("Remove it."),
             )

@@ -9,6 +9,7 @@ from core.config import WorkflowFile
 from core.durable_files import replace_file
 from core.jsonc import read_text
 from core.problems import Problem, UserFileError
+from core.words import say
 from core.workflow_reading import Inspection, inspect_workflow
 
 __all__ = [
@@ -55,7 +56,11 @@ def save_workflow(file: WorkflowFile, path: Path) -> WorkflowFile:
         replace_file(Path(os.path.realpath(path)), text.encode("utf-8"))
     except UnicodeEncodeError as error:
         raise UserFileError(
-            [Problem("The workflow has text that is half of a character and cannot be saved.", file=path)]
+            [
+                Problem(
+                    say("The workflow has text that is half of a character and cannot be saved."), file=path
+                )
+            ]
         ) from error
     except OSError as error:
         raise UserFileError([_unwritable(path, error)]) from error
@@ -63,23 +68,27 @@ def save_workflow(file: WorkflowFile, path: Path) -> WorkflowFile:
 
 
 def _unwritable(path: Path, error: OSError) -> Problem:
-    advice = "The file is as it was. Try again, or save it somewhere else."
+    advice = say("The file is as it was. Try again, or save it somewhere else.")
     if isinstance(error, FileNotFoundError):
         return Problem(
-            "The file cannot be saved because its folder does not exist.",
-            suggestion="Create the folder, or save it somewhere else.",
+            say("The file cannot be saved because its folder does not exist."),
+            suggestion=say("Create the folder, or save it somewhere else."),
             file=path,
         )
     if isinstance(error, IsADirectoryError):
         return Problem(
-            "The file cannot be saved because a folder has this name.",
-            suggestion="Choose another name.",
+            say("The file cannot be saved because a folder has this name."),
+            suggestion=say("Choose another name."),
             file=path,
         )
     if isinstance(error, PermissionError):
         return Problem(
-            "The file cannot be saved: it is read-only, its folder is, or another program holds it open.",
+            say(
+                "The file cannot be saved: it is read-only, its folder is, or another program holds it open."
+            ),
             suggestion=advice,
             file=path,
         )
-    return Problem(f"The file cannot be saved: {error.strerror or error}.", suggestion=advice, file=path)
+    return Problem(
+        say("The file cannot be saved: {error}.", error=error.strerror or error), suggestion=advice, file=path
+    )

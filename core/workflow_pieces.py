@@ -13,6 +13,7 @@ from core.json_types import JsonObject, JsonValue
 from core.jsonc import parse_jsonc
 from core.problems import Severity, UserFileError
 from core.state import PHASES, Phase
+from core.words import say
 from core.workflow_layout import PHASE_KEYS, SINGULAR_KEYS
 from core.workflow_reading import read_document
 
@@ -78,14 +79,24 @@ def read_pieces(text: str) -> Pieces:
     Also without the brackets around it, and with a comma at its end. Raises PieceError.
     """
     if len(text) > MOST_CHARACTERS:
-        raise PieceError(f"The text has {len(text):,} characters, which is too much for agents and groups.")
+        raise PieceError(
+            say(
+                "The text has {count:,} characters, which is too much for agents and groups.", count=len(text)
+            )
+        )
     pieces = _pieces_of(_parsed(text))
     if not pieces.agents and not pieces.all_groups:
-        raise PieceError("There are no agents and no groups in the text.")
+        raise PieceError(say("There are no agents and no groups in the text."))
     if len(pieces.names) > MOST_AGENTS:
-        raise PieceError(f"The text has {len(pieces.names):,} agents; at most {MOST_AGENTS:,} go at once.")
+        raise PieceError(
+            say(
+                "The text has {count:,} agents; at most {most:,} go at once.",
+                count=len(pieces.names),
+                most=MOST_AGENTS,
+            )
+        )
     if not all(name.strip() for name in pieces.names):
-        raise PieceError("An agent in the text has no name.")
+        raise PieceError(say("An agent in the text has no name."))
     return pieces
 
 
@@ -98,8 +109,10 @@ def _parsed(text: str) -> JsonValue:
         except UserFileError as error:
             problem = problem or error.problems[0].message
     if text.lstrip()[:1] in ("{", "["):
-        raise PieceError(f"The text looks like a workflow, but cannot be read. {problem}")
-    raise PieceError("The text is no piece of a workflow.")
+        raise PieceError(
+            say("The text looks like a workflow, but cannot be read. {problem}", problem=problem)
+        )
+    raise PieceError(say("The text is no piece of a workflow."))
 
 
 def _pieces_of(value: JsonValue) -> Pieces:
@@ -115,7 +128,7 @@ def _pieces_of(value: JsonValue) -> Pieces:
             return Pieces(phases={phase: _phase(item, phase) for phase, item in phases.items()})
         if _is_entry(value) or _GROUP_KEYS.intersection(value):
             return _pieces_of([value])
-    raise PieceError("The text is no piece of a workflow.")
+    raise PieceError(say("The text is no piece of a workflow."))
 
 
 def _is_entry(item: JsonValue) -> bool:
@@ -146,7 +159,7 @@ def _phase(value: JsonValue, phase: Phase) -> tuple[Group, ...]:
         return ()
     items = [value] if isinstance(value, str) else value
     if not isinstance(items, list):
-        raise PieceError(f"{PHASE_KEYS[phase]} is not a list of agents and groups.")
+        raise PieceError(say("{key} is not a list of agents and groups.", key=PHASE_KEYS[phase]))
     return _groups(_grouped(items), phase)
 
 
@@ -160,5 +173,5 @@ def _groups(items: list[JsonValue], phase: Phase) -> tuple[Group, ...]:
     workflow, findings = read_document({PHASE_KEYS[phase]: items})
     error = next((finding for finding in findings if finding.severity is Severity.ERROR), None)
     if error is not None or workflow is None:
-        raise PieceError(error.message if error is not None else "The text is no piece of a workflow.")
+        raise PieceError(error.message if error is not None else say("The text is no piece of a workflow."))
     return tuple(workflow.groups(phase))

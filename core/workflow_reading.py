@@ -26,6 +26,7 @@ from core.fixes import Renamed, RenameKey
 from core.json_types import JsonObject, JsonValue
 from core.jsonc import JsonPath, parse_jsonc
 from core.problems import Problem, Severity, UserFileError
+from core.words import say
 from core.workflow_layout import PHASE_KEYS, SINGULAR_KEYS, RawGroup, raw_phase
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
@@ -34,23 +35,26 @@ GROUP_MODES = ("sequential", "parallel", "fan_out")
 NOTE_SIGNS = ("$", "_", "//", "x-")
 """Keys such as $schema, _note and //comment are the usual ways to say "not for the program"."""
 
-_NUMBER_WORDS = {"int": "a whole number", "float": "a number"}
-_KIND_WORDS = {
-    "string_type": "text",
-    "int_type": "a whole number",
-    "int_parsing": "a whole number",
-    "int_from_float": "a whole number",
-    "int_parsing_size": "a whole number",
-    "float_type": "a number",
-    "float_parsing": "a number",
-    "finite_number": "a finite number",
-    "bool_type": "true or false",
-    "bool_parsing": "true or false",
-    "list_type": "a list",
-    "dict_type": "an object",
-    "model_type": "an object",
-    "model_attributes_type": "an object",
-}
+
+def _wanted(kind: str) -> str | None:
+    """What a value had to be, by the kind of error; None: it is not an error of the wrong kind."""
+    match kind:
+        case "string_type":
+            return say("text")
+        case "int_type" | "int_parsing" | "int_from_float" | "int_parsing_size":
+            return say("a whole number")
+        case "float_type" | "float_parsing":
+            return say("a number")
+        case "finite_number":
+            return say("a finite number")
+        case "bool_type" | "bool_parsing":
+            return say("true or false")
+        case "list_type":
+            return say("a list")
+        case "dict_type" | "model_type" | "model_attributes_type":
+            return say("an object")
+        case _:
+            return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +85,8 @@ def inspect_workflow(text: str, path: Path | None = None) -> Inspection:
     if document.has_comments:
         problems.append(
             Problem(
-                "The comments of this file are lost when it is saved.",
-                suggestion="Keep a copy if you need them.",
+                say("The comments of this file are lost when it is saved."),
+                suggestion=say("Keep a copy if you need them."),
                 severity=Severity.WARNING,
                 file=path,
             )
@@ -111,7 +115,11 @@ class _Reader:
 
     def read(self, document: JsonValue) -> Workflow | None:
         if not isinstance(document, dict):
-            self._error((), f"A workflow is a JSON object, not {_kind(document)}.", "Begin the file with {.")
+            self._error(
+                (),
+                say("A workflow is a JSON object, not {kind}.", kind=_kind(document)),
+                say("Begin the file with {."),
+            )
             return None
         data: dict[str, Any] = dict(document)
         for field in PHASE_KEYS.values():
@@ -119,8 +127,8 @@ class _Reader:
             if singular in document and field in document:
                 self._error(
                     (singular,),
-                    f"{singular} and {field} are both there.",
-                    f"Keep {field} only.",
+                    say("{singular} and {field} are both there.", singular=singular, field=field),
+                    say("Keep {field} only.", field=field),
                     at_key=True,
                 )
             groups = self._phase(document, field)
@@ -144,19 +152,25 @@ class _Reader:
             if phase.key != field:
                 self._error(
                     path,
-                    f"{phase.key} is the name of one agent, not {_kind(value)}.",
-                    f"Write {field} for a list.",
+                    say("{key} is the name of one agent, not {value}.", key=phase.key, value=_kind(value)),
+                    say("Write {field} for a list.", field=field),
                 )
             elif len(path) == 1:
                 self._error(
-                    path, f"{field} is a list of agents and groups, not {_kind(value)}.", "Put it into [ ]."
+                    path,
+                    say(
+                        "{field} is a list of agents and groups, not {value}.",
+                        field=field,
+                        value=_kind(value),
+                    ),
+                    say("Put it into [ ]."),
                 )
             else:
                 item = value[path[1]] if isinstance(value, list) and isinstance(path[1], int) else value
                 self._error(
                     path,
-                    f"This is {_kind(item)}, not the name of an agent or a group.",
-                    'A group is an object: {"agents": [...], "mode": "parallel"}.'
+                    say("This is {kind}, not the name of an agent or a group.", kind=_kind(item)),
+                    say('A group is an object: {"agents": [...], "mode": "parallel"}.')
                     if isinstance(item, list)
                     else "",
                 )
@@ -175,7 +189,11 @@ class _Reader:
         if "mode" in raw.value and mode not in GROUP_MODES:
             self._error(
                 (*raw.path, "mode"),
-                f"mode must be one of {_listed(GROUP_MODES)}, not {_shown(mode)}.",
+                say(
+                    "mode must be one of {choices}, not {mode}.",
+                    choices=_listed(GROUP_MODES),
+                    mode=_shown(mode),
+                ),
                 did_you_mean(str(mode), GROUP_MODES),
             )
         self._unknown_keys(raw.value, AgentGroup.model_fields, raw.path, "group", AgentGroup)
@@ -183,7 +201,7 @@ class _Reader:
         if mode not in GROUP_MODES:
             data.pop("mode", None)
         if "agents" not in data:
-            self._error(raw.path, "The group has no agents.", 'Add "agents": ["name"].')
+            self._error(raw.path, say("The group has no agents."), say('Add "agents": ["name"].'))
         elif isinstance(raw.value["agents"], list):
             data["agents"] = self._entries(raw.value["agents"], (*raw.path, "agents"))
         return self._model(AgentGroup, data, raw.path)
@@ -192,16 +210,16 @@ class _Reader:
         """An object in a phase that says neither who works nor how."""
         value = raw.value
         if "agent" in value and ("tasks" in value or "tasks_from" in value):
-            self._error(raw.path, "The fan-out group has no mode.", 'Add "mode": "fan_out".')
+            self._error(raw.path, say("The fan-out group has no mode."), say('Add "mode": "fan_out".'))
         elif "agent" in value:
             self._error(
                 raw.path,
-                "An agent with settings of its own must stand in a group.",
-                'Write {"agents": [{"agent": ...}]}.',
+                say("An agent with settings of its own must stand in a group."),
+                say('Write {"agents": [{"agent": ...}]}.'),
             )
         else:
             close = did_you_mean(next(iter(value), ""), ("agents",))
-            self._error(raw.path, "The group has no agents.", close or 'Add "agents": ["name"].')
+            self._error(raw.path, say("The group has no agents."), close or say('Add "agents": ["name"].'))
 
     def _entries(self, items: list[JsonValue], path: JsonPath) -> list[Any]:
         """The entries as data for the model; those that cannot be are left out."""
@@ -215,7 +233,9 @@ class _Reader:
                 if entry is not None:
                     entries.append(entry)
             else:
-                self._error((*path, index), f"This is {_kind(item)}, not the name of an agent.")
+                self._error(
+                    (*path, index), say("This is {kind}, not the name of an agent.", kind=_kind(item))
+                )
         return entries
 
     def _fan_out(self, value: JsonObject, path: JsonPath) -> FanOutGroup | None:
@@ -233,7 +253,7 @@ class _Reader:
                     if made is not None:
                         data["tasks"].append(made)
                 else:
-                    self._error(at, f"A task is text or an object, not {_kind(task)}.")
+                    self._error(at, say("A task is text or an object, not {kind}.", kind=_kind(task)))
         return self._model(FanOutGroup, data, path)
 
     # --- models ----------------------------------------------------------------------------------------
@@ -244,7 +264,7 @@ class _Reader:
             return
         value = data.pop(key)
         if not isinstance(value, dict):
-            self._error((key,), f"{key} must be an object, not {_kind(value)}.")
+            self._error((key,), say("{key} must be an object, not {value}.", key=key, value=_kind(value)))
             return
         of: Renamed = "budget" if key == "budget" else "opencode_defaults"
         self._unknown_keys(value, model.model_fields, (key,), of, model)
@@ -280,7 +300,15 @@ class _Reader:
         number = "int" if int in kinds else "float" if float in kinds else ""
         if not number or bool in kinds:
             return False
-        self._error((*path, key), f"{key} must be {_NUMBER_WORDS[number]}, not {_shown(value)}.")
+        self._error(
+            (*path, key),
+            say(
+                "{key} must be {kind}, not {value}.",
+                key=key,
+                kind=say("a whole number") if number == "int" else say("a number"),
+                value=_shown(value),
+            ),
+        )
         return True
 
     def _report(self, detail: ErrorDetails, path: JsonPath) -> None:
@@ -288,23 +316,44 @@ class _Reader:
         if self._found.full:
             self._error(place, "")
             return
-        name = next((part for part in reversed(place) if isinstance(part, str)), "The value")
+        name = next((part for part in reversed(place) if isinstance(part, str)), say("The value"))
         kind, value, context = detail["type"], detail["input"], detail.get("ctx", {})
         if kind == "missing":
-            self._error(place[:-1], f"The key {name} is missing.")
+            self._error(place[:-1], say("The key {key} is missing.", key=name))
         elif kind in ("literal_error", "enum"):
             choices = [part.strip("'") for part in context["expected"].replace(" or ", ", ").split(", ")]
             self._error(
                 place,
-                f"{name} must be one of {_listed(choices)}, not {_shown(value)}.",
+                say(
+                    "{key} must be one of {choices}, not {value}.",
+                    key=name,
+                    choices=_listed(choices),
+                    value=_shown(value),
+                ),
                 did_you_mean(value, choices) if isinstance(value, str) else "",
             )
         elif kind == "greater_than_equal":
-            self._error(place, f"{name} must be at least {context['ge']:g}, not {_shown(value)}.")
-        elif kind in _KIND_WORDS:
-            self._error(place, f"{name} must be {_KIND_WORDS[kind]}, not {_shown(value)}.")
+            self._error(
+                place,
+                say(
+                    "{key} must be at least {least:g}, not {value}.",
+                    key=name,
+                    least=context["ge"],
+                    value=_shown(value),
+                ),
+            )
+        elif (wanted := _wanted(kind)) is not None:
+            self._error(
+                place,
+                say(
+                    "{key} must be {kind}, not {value}.",
+                    key=name,
+                    kind=wanted,
+                    value=_shown(value),
+                ),
+            )
         elif "recursion" in kind:
-            self._error(place[:1], f"{place[0]} is nested too deeply.")
+            self._error(place[:1], say("{key} is nested too deeply.", key=place[0]))
         else:
             self._error(place, f"{name}: {detail['msg']}.")
 
@@ -325,8 +374,8 @@ class _Reader:
             self._found.add(
                 Finding(
                     (*path, key),
-                    f"The key {shown_key(key)} is not known; it is kept, but has no effect.",
-                    f"Did you mean {near}?" if near is not None else "",
+                    say("The key {key} is not known; it is kept, but has no effect.", key=shown_key(key)),
+                    say("Did you mean {near}?", near=near) if near is not None else "",
                     Severity.WARNING,
                     at_key=True,
                     fix=RenameKey(of, key, near) if of is not None and near and can_rename else None,
@@ -356,10 +405,10 @@ def _kind(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (int, float)):
-        return "a number"
+        return say("a number")
     if isinstance(value, str):
-        return "text"
-    return "a list" if isinstance(value, list) else "an object"
+        return say("text")
+    return say("a list") if isinstance(value, list) else say("an object")
 
 
 def _shown(value: object) -> str:
@@ -373,4 +422,4 @@ def _shown(value: object) -> str:
 
 def _listed(words: Collection[str]) -> str:
     *first, last = words
-    return f"{', '.join(first)} or {last}" if first else last
+    return say("{first} or {last}", first=", ".join(first), last=last) if first else last
