@@ -18,6 +18,7 @@ from core.findings import MOST_FINDINGS, did_you_mean
 from core.front_matter import NULL_TAG, FrontMatterError, construct, split_text
 from core.jsonc import read_text
 from core.problems import Problem, Severity, UserFileError
+from core.words import say
 
 TEXT_KEYS = frozenset({"name", "role", "description", "backend", "model", "variant"})
 OWN_KEYS = frozenset({*TEXT_KEYS, "timeout", "can_complete", "command", "extra_args", "demo", "prompt"})
@@ -88,8 +89,8 @@ class _Reader:
         parts = split_text(self._text)
         if parts.unclosed:
             self._warn(
-                "The front matter of the first line is never closed, so all of the file is the prompt.",
-                "Close it with a line of three dashes: ---",
+                say("The front matter of the first line is never closed, so all of the file is the prompt."),
+                say("Close it with a line of three dashes: ---"),
                 line=1,
             )
         if parts.matter is None:
@@ -104,7 +105,10 @@ class _Reader:
             line = self.first_line + key_node.start_mark.line + 1
             if key in self._lines:
                 self._warn(
-                    f"The key {key} stands twice; the last one counts.", "Remove one of them.", key, line
+                    say("The key {key} stands twice; the last one counts.", key=key),
+                    say("Remove one of them."),
+                    key,
+                    line,
                 )
             self._lines[key] = (line, key_node.start_mark.column + 1)
             if key in TEXT_KEYS and isinstance(value_node, yaml.ScalarNode):
@@ -117,14 +121,14 @@ class _Reader:
                 break
             if key not in OWN_KEYS and key not in FOREIGN_KEYS and not key.startswith(("x-", "_")):
                 self._warn(
-                    f"The key {key} is not known; it is kept, but has no effect.",
+                    say("The key {key} is not known; it is kept, but has no effect.", key=key),
                     did_you_mean(key, OWN_KEYS),
                     key,
                 )
         known = {key: value for key, value in fields.items() if key not in ("path", "folder")}
         name = known.get("name")
         if name is not None and not isinstance(name, str):
-            self._bad("name", "text", name)
+            self._bad("name", say("text"), name)
             name = None
         known["name"] = (name or "").strip() or self._path.stem
         known["prompt"] = prompt or str(known.get("prompt") or "")
@@ -132,7 +136,7 @@ class _Reader:
             if known.get(key) is None:
                 known.pop(key, None)
         if isinstance(known.get("timeout"), bool):
-            self._bad("timeout", "a number of seconds", known.pop("timeout"))
+            self._bad("timeout", say("a number of seconds"), known.pop("timeout"))
         data = {**known, "path": self._path, "folder": folder}
         try:
             return AgentDefinition.model_validate(data)
@@ -140,22 +144,29 @@ class _Reader:
             details = error.errors(include_url=False)
         for detail in details:
             key = str(detail["loc"][0])
-            wanted = {"timeout": "a number of seconds, 0 or more", "can_complete": "true or false"}
-            self._bad(key, wanted.get(key, "text"), detail["input"])
+            wanted = {"timeout": say("a number of seconds, 0 or more"), "can_complete": say("true or false")}
+            self._bad(key, wanted.get(key, say("text")), detail["input"])
             data.pop(key, None)
         return AgentDefinition.model_validate({"name": self._path.stem, **data})
 
     def _bad(self, key: str, wanted: str, value: object) -> None:
-        shown = repr(value) if isinstance(value, (str, int, float, bool)) else "something else"
+        shown = repr(value) if isinstance(value, (str, int, float, bool)) else say("something else")
         line, column = self._lines.get(key, (1, 1))
         self.problems.append(
-            Problem(f"{key} must be {wanted}, not {shown}.", key, file=self._path, line=line, column=column)
+            Problem(
+                say("{key} must be {kind}, not {value}.", key=key, kind=wanted, value=shown),
+                key,
+                file=self._path,
+                line=line,
+                column=column,
+            )
         )
 
     def _warn(self, message: str, suggestion: str, place: str = "", line: int | None = None) -> None:
         at, column = self._lines.get(place, (None, None)) if line is None else (line, None)
         if len(self.problems) >= MOST_FINDINGS:
-            message, place, suggestion = "There are more problems like these.", "", "Correct these first."
+            message, suggestion = say("There are more problems like these."), say("Correct these first.")
+            place = ""
         if len(self.problems) > MOST_FINDINGS:
             return
         self.problems.append(

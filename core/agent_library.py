@@ -12,6 +12,7 @@ from core.agent_definition import AgentDefinition
 from core.agent_file import AgentFile, read_agent
 from core.findings import nearest
 from core.problems import Problem, Severity
+from core.words import say
 
 _Stamp: TypeAlias = tuple[int, int, int]
 """Time of change in ns, size, inode."""
@@ -78,7 +79,7 @@ class AgentLibrary:
     def suggestion(self, name: str) -> str:
         """A sentence for somebody who named an agent that does not exist; may be empty."""
         near = self.nearest(name)
-        return f"Did you mean {near}?" if near is not None else ""
+        return say("Did you mean {near}?", near=near) if near is not None else ""
 
     def nearest(self, name: str) -> str | None:
         """The agent that somebody most likely meant who named one that does not exist."""
@@ -135,13 +136,13 @@ class AgentLibrary:
 
 
 def _duplicate(agent: AgentDefinition, first: AgentDefinition) -> Problem:
-    where = first.path.name if first.path is not None else "another file"
+    where = first.path.name if first.path is not None else say("another file")
     if first.path is not None and first.folder != agent.folder:
         where = f"{first.folder}/{first.path.name}" if first.folder else first.path.name
     return Problem(
-        f"There are two agents called {agent.name}; the one in {where} is used.",
+        say("There are two agents called {name}; the one in {file} is used.", name=agent.name, file=where),
         "name",
-        "Give one of them another name.",
+        say("Give one of them another name."),
         Severity.WARNING,
         agent.path,
         1,

@@ -31,6 +31,7 @@ from core.front_matter import (
 )
 from core.jsonc import read_bytes
 from core.problems import Problem, UserFileError
+from core.words import say
 
 FieldValue: TypeAlias = str | int | float | bool | Sequence[str] | None
 """A value of front matter that can be set; None: the key goes."""
@@ -44,7 +45,6 @@ ORDER = (
 MOST_BY_FIELD = 32 * 1024
 """Characters of front matter that is read anew with every key that is pressed in a field."""
 
-_BRACES = "The front matter is written between braces."
 _STRING_TAG = "tag:yaml.org,2002:str"
 _LINE_END = re.compile("\r\n|[\n\r\u2029\ufdd0\ufdd1]")
 """What Qt's text documents take for the end of a line."""
@@ -53,11 +53,15 @@ _NOT_PRINTABLE = re.compile(
 )
 
 
+def _braces() -> str:
+    return say("The front matter is written between braces.")
+
+
 class CannotEditError(UserFileError):
     """This front matter can only be changed as text."""
 
     def __init__(self, message: str) -> None:
-        super().__init__([Problem(message, suggestion="Change it in the whole file instead.")])
+        super().__init__([Problem(message, suggestion=say("Change it in the whole file instead."))])
 
 
 class ChangedOnDiskError(Exception):
@@ -138,12 +142,14 @@ def why_not_by_field(head: str) -> str:
     if matter is None:
         return ""
     if len(matter) > MOST_BY_FIELD:
-        return f"The front matter has {len(matter):,} characters, which is too much for a form."
+        return say(
+            "The front matter has {count:,} characters, which is too much for a form.", count=len(matter)
+        )
     try:
         node = compose(matter)
     except FrontMatterError as error:
         return error.message
-    return _BRACES if node is not None and node.flow_style else ""
+    return _braces() if node is not None and node.flow_style else ""
 
 
 def plain_lines(text: str) -> str:
@@ -207,7 +213,7 @@ def _with_field(head: str, newline: str, key: str, value: FieldValue) -> str:
         return f"{mark}---{newline}{line}{newline}---{newline}{newline}{head[len(mark) :]}"
     before = compose(parts.matter)
     if before is not None and before.flow_style:
-        raise CannotEditError(_BRACES)
+        raise CannotEditError(_braces())
     matter = _changed(parts.matter, before, newline, key, value)
     after = replace(parts, matter=matter).text
     if matter != parts.matter:
@@ -245,7 +251,9 @@ def _inserted(matter: str, entries: Sequence[Span], newline: str, key: str, valu
 
 def _replaced(matter: str, entry: Span, newline: str, value: FieldValue) -> str:
     if entry.has_anchor:
-        raise CannotEditError(f"The value of {entry.key} has an anchor (&) that others refer to.")
+        raise CannotEditError(
+            say("The value of {key} has an anchor (&) that others refer to.", key=entry.key)
+        )
     start, end = entry.value_start, entry.end
     if entry.is_block_list and not isinstance(value, str) and isinstance(value, Sequence) and value:
         indent = " " * (start - _line_start(matter, start))
@@ -274,12 +282,14 @@ def _verify(matter: str, after: str, key: str, value: FieldValue) -> None:
         changed = split_text(after).matter
         old, new = compose(matter), compose(changed or "")
     except FrontMatterError as error:
-        raise CannotEditError(f"{key} cannot be changed here: {error.message}") from error
+        raise CannotEditError(
+            say("{key} cannot be changed here: {message}", key=key, message=error.message)
+        ) from error
     others = [_others(node, key) for node in (old, new)]
     mine = [node for name, node in new.value if name.value == key] if new is not None else []
     right = reads_as(mine[-1], key, value) if mine else value is None
     if others[0] != others[1] or not right:
-        raise CannotEditError(f"{key} cannot be changed here without changing something else.")
+        raise CannotEditError(say("{key} cannot be changed here without changing something else.", key=key))
 
 
 def _others(node: yaml.MappingNode | None, key: str) -> list[object]:
@@ -369,8 +379,8 @@ def save_agent(path: Path, text: str, known: bytes | None) -> bytes:
         data = text.encode("utf-8")
     except UnicodeEncodeError as error:
         line = text.count("\n", 0, error.start) + 1
-        what = "The text has half of a character in it, which no file can hold."
-        raise UserFileError([Problem(what, suggestion="Take it out.", file=path, line=line)]) from error
+        what = say("The text has half of a character in it, which no file can hold.")
+        raise UserFileError([Problem(what, suggestion=say("Take it out."), file=path, line=line)]) from error
     found = read_bytes(target) if target.exists() else None
     if found is not None and found != known:
         raise ChangedOnDiskError(found)
@@ -394,7 +404,13 @@ def create_agent_file(path: Path, text: str) -> None:
             stream.write(text.encode("utf-8"))
     except FileExistsError as error:
         raise UserFileError(
-            [Problem(f"There is already a file {path.name} in this folder.", "", "Choose another name.")]
+            [
+                Problem(
+                    say("There is already a file {name} in this folder.", name=path.name),
+                    "",
+                    say("Choose another name."),
+                )
+            ]
         ) from error
     except OSError as error:
         raise UserFileError([_unwritable(path, path, error)]) from error
@@ -408,12 +424,19 @@ def can_be_written(path: Path) -> bool:
 
 def _unwritable(path: Path, target: Path, error: OSError) -> Problem:
     if target.exists() and not os.access(target, os.W_OK):
-        return Problem(f"{path.name} is read-only.", "", "Make it writable, or save a duplicate.", file=path)
-    if isinstance(error, PermissionError):
         return Problem(
-            f"The folder {target.parent} is read-only.",
+            say("{name} is read-only.", name=path.name),
             "",
-            "Make it writable, or save a duplicate.",
+            say("Make it writable, or save a duplicate."),
             file=path,
         )
-    return Problem(f"{path.name} cannot be written: {error.strerror or error}.", file=path)
+    if isinstance(error, PermissionError):
+        return Problem(
+            say("The folder {folder} is read-only.", folder=target.parent),
+            "",
+            say("Make it writable, or save a duplicate."),
+            file=path,
+        )
+    return Problem(
+        say("{name} cannot be written: {error}.", name=path.name, error=error.strerror or error), file=path
+    )

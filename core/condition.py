@@ -19,6 +19,7 @@ from core.condition_compiler import NAMES, Compiler
 from core.condition_words import condition_in_words
 from core.safe_values import ConditionError, Evaluation
 from core.state import WorkflowState
+from core.words import say
 
 __all__ = ["NAMES", "Condition", "ConditionError", "compile_condition", "condition_in_words"]
 
@@ -53,7 +54,7 @@ class Condition:
         except ConditionError:
             raise
         except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
-            raise ConditionError(f"The condition cannot be evaluated: {error}.") from error
+            raise ConditionError(say("The condition cannot be evaluated: {error}.", error=error)) from error
 
 
 def compile_condition(source: str) -> Condition:
@@ -61,12 +62,16 @@ def compile_condition(source: str) -> Condition:
     text = source.strip()
     if not text:
         raise ConditionError(
-            "The end condition is empty.", suggestion="For example: payload.get('score', 0) >= 90"
+            say("The end condition is empty."), suggestion=say("For example: payload.get('score', 0) >= 90")
         )
     if len(text) > MAX_SOURCE:
         raise ConditionError(
-            f"The end condition has {len(text)} characters; at most {MAX_SOURCE} are allowed.",
-            suggestion="Let an agent decide and set is_complete.",
+            say(
+                "The end condition has {count} characters; at most {most} are allowed.",
+                count=len(text),
+                most=MAX_SOURCE,
+            ),
+            suggestion=say("Let an agent decide and set is_complete."),
         )
     lead = len(source) - len(source.lstrip())
     tree = _parse(text, lead)
@@ -82,22 +87,22 @@ def _parse(text: str, lead: int) -> ast.Expression:
             return ast.parse(text, mode="eval")
     except SyntaxError as error:
         column = max(error.offset or 1, 1) + lead if (error.lineno or 1) == 1 else None
-        message = f"The end condition cannot be read: {error.msg}."
+        message = say("The end condition cannot be read: {error}.", error=error.msg)
         raise ConditionError(message, column, _syntax_suggestion(text)) from None
     except (ValueError, MemoryError, RecursionError):
         raise ConditionError(
-            "The end condition cannot be read: it is nested too deeply or garbled."
+            say("The end condition cannot be read: it is nested too deeply or garbled.")
         ) from None
 
 
 def _syntax_suggestion(text: str) -> str:
     for sign, better in _FOREIGN_SIGNS.items():
         if sign in text:
-            return f"Did you mean “{better}” instead of “{sign}”?"
+            return say("Did you mean “{better}” instead of “{sign}”?", better=better, sign=sign)
     if "=" in text.replace("==", "").replace(">=", "").replace("<=", "").replace("!=", ""):
-        return "To compare, use “==” instead of “=”."
+        return say("To compare, use “==” instead of “=”.")
     if "!" in text.replace("!=", ""):
-        return "Did you mean “not” instead of “!”?"
+        return say("Did you mean “not” instead of “!”?")
     return ""
 
 
@@ -108,8 +113,12 @@ def _check_size(tree: ast.Expression) -> None:
     for _ in range(MAX_DEPTH):
         nodes += len(level)
         if nodes > MAX_NODES:
-            raise ConditionError("The end condition is too long.", suggestion="Let an agent decide instead.")
+            raise ConditionError(
+                say("The end condition is too long."), suggestion=say("Let an agent decide instead.")
+            )
         level = [child for node in level for child in ast.iter_child_nodes(node)]
         if not level:
             return
-    raise ConditionError("The end condition is nested too deeply.", suggestion="Let an agent decide instead.")
+    raise ConditionError(
+        say("The end condition is nested too deeply."), suggestion=say("Let an agent decide instead.")
+    )

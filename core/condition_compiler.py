@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from core import safe_calls, safe_values
 from core.safe_values import ConditionError, Evaluation, Replacement
+from core.words import say
 
 Closure: TypeAlias = Callable[[Evaluation], object]
 
@@ -58,25 +59,45 @@ _COMPARISONS: dict[type[ast.cmpop], Callable[[Evaluation, object, object], bool]
     ast.Is: lambda run, left, right: left is right,
     ast.IsNot: lambda run, left, right: left is not right,
 }
-_REFUSED: dict[type[ast.AST], str] = {
-    ast.Pow: "Powers (**)",
-    ast.LShift: "Shifts (<<)",
-    ast.RShift: "Shifts (>>)",
-    ast.BitAnd: "The sign & (use “and”)",
-    ast.BitOr: "The sign | (use “or”)",
-    ast.BitXor: "The sign ^",
-    ast.MatMult: "The sign @",
-    ast.Invert: "The sign ~",
-    ast.Lambda: "lambda",
-    ast.JoinedStr: "Formatted texts (f'…')",
-    ast.NamedExpr: "Assignments (:=)",
-    ast.Starred: "The star (*)",
-    ast.Await: "await",
-    ast.Yield: "yield",
-    ast.YieldFrom: "yield",
-    ast.DictComp: "Object comprehensions",
-    ast.SetComp: "Set comprehensions",
-}
+
+
+def _refused(kind: ast.AST) -> str:
+    """What a condition may not have, in words."""
+    match kind:
+        case ast.Pow():
+            return say("Powers (**)")
+        case ast.LShift():
+            return say("Shifts (<<)")
+        case ast.RShift():
+            return say("Shifts (>>)")
+        case ast.BitAnd():
+            return say("The sign & (use “and”)")
+        case ast.BitOr():
+            return say("The sign | (use “or”)")
+        case ast.BitXor():
+            return say("The sign ^")
+        case ast.MatMult():
+            return say("The sign @")
+        case ast.Invert():
+            return say("The sign ~")
+        case ast.Lambda():
+            return "lambda"
+        case ast.JoinedStr():
+            return say("Formatted texts (f'…')")
+        case ast.NamedExpr():
+            return say("Assignments (:=)")
+        case ast.Starred():
+            return say("The star (*)")
+        case ast.Await():
+            return "await"
+        case ast.Yield() | ast.YieldFrom():
+            return "yield"
+        case ast.DictComp():
+            return say("Object comprehensions")
+        case ast.SetComp():
+            return say("Set comprehensions")
+        case _:
+            return say("This kind of expression ({name})", name=type(kind).__name__)
 
 
 class Compiler:
@@ -119,7 +140,7 @@ class Compiler:
                 return lambda run: safe_values.collect(run, items(run), safe_values.ITEM_COST)
             case ast.GeneratorExp():
                 raise self._refusal(
-                    node, "“… for … in …” stands alone.", "Put it into any(), all(), sum() or [ ]."
+                    node, say("“… for … in …” stands alone."), say("Put it into any(), all(), sum() or [ ].")
                 )
             case ast.Attribute():
                 raise self._attribute(node)
@@ -135,9 +156,11 @@ class Compiler:
     def _constant_value(self, node: ast.Constant) -> object:
         value = node.value
         if value is not None and not isinstance(value, (bool, int, float, str)):
-            raise self._refusal(node, f"A value such as {ast.unparse(node)} is not allowed here.")
+            raise self._refusal(
+                node, say("A value such as {value} is not allowed here.", value=ast.unparse(node))
+            )
         if isinstance(value, int) and value.bit_length() > safe_values.MAX_BITS:
-            raise self._refusal(node, "The number is too large.")
+            raise self._refusal(node, say("The number is too large."))
         return value
 
     def _name(self, node: ast.Name) -> Closure:
@@ -148,7 +171,9 @@ class Compiler:
         if name in _STATE_NAMES:
             return _STATE_NAMES[name]
         if name in safe_calls.FUNCTIONS:
-            raise self._refusal(node, f"“{name}” is a function.", f"Call it: {name}(…)")
+            raise self._refusal(
+                node, say("“{name}” is a function.", name=name), say("Call it: {name}(…)", name=name)
+            )
         raise self._unknown_name(node, name, (*NAMES, *self._variables))
 
     def _unknown_name(self, node: ast.AST, name: str, known: tuple[str, ...]) -> ConditionError:
@@ -157,12 +182,14 @@ class Compiler:
             close = difflib.get_close_matches(name, known, 1)
             better = close[0] if close else None
         suggestion = (
-            f"Did you mean “{better}”?" if better else f"What agents wrote is in payload.get('{name}')."
+            say("Did you mean “{better}”?", better=better)
+            if better
+            else say("What agents wrote is in payload.get('{name}').", name=name)
         )
         instead = better or f"payload.get({name!r})"
         if name.startswith("_") or len(name) > 40:
             suggestion = instead = ""
-        message = f"There is no name “{name[:40]}” in an end condition."
+        message = say("There is no name “{name}” in an end condition.", name=name[:40])
         # Of a call, only the name is another one, and only where there is one like it.
         place = node.func if isinstance(node, ast.Call) else node
         return self._refusal(node, message, suggestion, place, instead if better or place is node else "")
@@ -214,7 +241,7 @@ class Compiler:
         for operator, right in zip(node.ops, node.comparators, strict=True):
             if isinstance(operator, (ast.Is, ast.IsNot)) and not self._is_singleton(right):
                 raise self._refusal(
-                    right, "“is” only works with None, True and False.", "Use “==” to compare."
+                    right, say("“is” only works with None, True and False."), say("Use “==” to compare.")
                 )
         first = self.compile(node.left)
         operations = [_COMPARISONS[type(operator)] for operator in node.ops]
@@ -250,7 +277,9 @@ class Compiler:
         name = ast.unparse(node.value)[:60]
         if isinstance(node.slice, ast.Slice):
             if node.slice.step is not None:
-                raise self._refusal(node.slice, "A slice with a step is not allowed.", "Use [from:to].")
+                raise self._refusal(
+                    node.slice, say("A slice with a step is not allowed."), say("Use [from:to].")
+                )
             lower = self.compile(node.slice.lower) if node.slice.lower else None
             upper = self.compile(node.slice.upper) if node.slice.upper else None
             return lambda run: safe_values.part(
@@ -261,12 +290,16 @@ class Compiler:
 
     def _attribute(self, node: ast.Attribute) -> ConditionError:
         if node.attr.startswith("_"):
-            return self._refusal(node, f"“.{node.attr[:40]}” is not allowed.")
+            return self._refusal(node, say("“.{attr}” is not allowed.", attr=node.attr[:40]))
         whole = ast.unparse(node.value)[:60]
         if node.attr in safe_calls.METHODS:
-            return self._refusal(node, f"“.{node.attr}” must be called.", f"Write {whole}.{node.attr}(…)")
-        message = f"“.{node.attr[:40]}” is not allowed."
-        suggestion = f"Write {whole}.get('{node.attr[:40]}')"
+            return self._refusal(
+                node,
+                say("“.{attr}” must be called.", attr=node.attr),
+                say("Write {whole}.{attr}(…)", whole=whole, attr=node.attr),
+            )
+        message = say("“.{attr}” is not allowed.", attr=node.attr[:40])
+        suggestion = say("Write {whole}.get('{attr}')", whole=whole, attr=node.attr[:40])
         is_short = len(node.attr) <= 40 and isinstance(node.value, (ast.Name, ast.Attribute))
         instead = f"{ast.unparse(node.value)}.get({node.attr!r})" if is_short else ""
         return self._refusal(node, message, suggestion, node, instead)
@@ -277,25 +310,34 @@ class Compiler:
         if isinstance(node.func, ast.Attribute):
             return self._method_call(node, node.func)
         if not isinstance(node.func, ast.Name):
-            raise self._refusal(node, "Only functions and methods with a name can be called.")
+            raise self._refusal(node, say("Only functions and methods with a name can be called."))
         name = node.func.id
         function = safe_calls.FUNCTIONS.get(name)
         if function is None or name in self._variables:
             if name in _STATE_NAMES or name in self._variables:
                 raise self._refusal(
-                    node, f"“{name}” is a value and cannot be called.", f"Write {name} without ( )."
+                    node,
+                    say("“{name}” is a value and cannot be called.", name=name),
+                    say("Write {name} without ( ).", name=name),
                 )
             raise self._unknown_name(node, name, tuple(safe_calls.FUNCTIONS))
         default = self._default(node, name)
         if len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp):
             if name not in safe_calls.ITERATING:
-                raise self._refusal(node, f"“{name}” needs a value, not “… for … in …”.", "Put it into [ ].")
+                raise self._refusal(
+                    node,
+                    say("“{name}” needs a value, not “… for … in …”.", name=name),
+                    say("Put it into [ ]."),
+                )
             items = self._loop(node.args[0])
             return lambda run: function(run, [items(run)], default(run) if default else safe_values.NOTHING)
         arguments = [self.compile(argument) for argument in node.args]
         fewest, most = safe_calls.ARGUMENTS[name]
         if not fewest <= len(arguments) <= most:
-            raise self._refusal(node, f"“{name}” cannot take {len(arguments)} values in ( ).")
+            raise self._refusal(
+                node,
+                say("“{name}” cannot take {count} values in ( ).", name=name, count=len(arguments)),
+            )
         if default is None:
             return lambda run: function(run, [argument(run) for argument in arguments], safe_values.NOTHING)
         return lambda run: function(run, [argument(run) for argument in arguments], default(run))
@@ -306,17 +348,23 @@ class Compiler:
             return None
         keyword = node.keywords[0]
         if name not in ("max", "min") or keyword.arg != "default" or len(node.keywords) > 1:
-            raise self._refusal(node, f"“{name}” takes no named values here.")
+            raise self._refusal(node, say("“{name}” takes no named values here.", name=name))
         return self.compile(keyword.value)
 
     def _method_call(self, node: ast.Call, func: ast.Attribute) -> Closure:
         name = func.attr
         if name not in safe_calls.METHODS:
             close = difflib.get_close_matches(name, safe_calls.METHODS, 1)
-            suggestion = f"Did you mean “.{close[0]}()”?" if close and not name.startswith("_") else ""
-            raise self._refusal(node, f"The method “.{name[:40]}()” is not allowed.", suggestion)
+            suggestion = (
+                say("Did you mean “.{method}()”?", method=close[0])
+                if close and not name.startswith("_")
+                else ""
+            )
+            raise self._refusal(
+                node, say("The method “.{name}()” is not allowed.", name=name[:40]), suggestion
+            )
         if node.keywords:
-            raise self._refusal(node, f"“.{name}()” takes no named values here.")
+            raise self._refusal(node, say("“.{name}()” takes no named values here.", name=name))
         owner = self.compile(func.value)
         arguments = [self.compile(argument) for argument in node.args]
         whole = ast.unparse(func.value)[:60]
@@ -340,14 +388,16 @@ class Compiler:
         values: list[object] = []
         for element in node.elts:
             if not isinstance(element, ast.Constant):
-                raise self._refusal(element, "A set may only hold fixed values.", "Use a list: [ ].")
+                raise self._refusal(
+                    element, say("A set may only hold fixed values."), say("Use a list: [ ].")
+                )
             values.append(self._constant_value(element))
         members = tuple(values)
         return lambda run: members
 
     def _dict(self, node: ast.Dict) -> Closure:
         if node.keys:
-            raise self._refusal(node, "Only an empty object { } is allowed here.")
+            raise self._refusal(node, say("Only an empty object { } is allowed here."))
 
         def empty(run: Evaluation) -> object:
             run.pay(safe_values.ITEM_COST)
@@ -361,7 +411,7 @@ class Compiler:
         levels: list[tuple[Closure, tuple[int, ...], bool, list[Closure]]] = []
         for generator in node.generators:
             if generator.is_async:
-                raise self._refusal(node, "async is not allowed.")
+                raise self._refusal(node, say("async is not allowed."))
             iterable = self.compile(generator.iter)
             names = self._targets(generator.target)
             slots = tuple(range(len(self._variables), len(self._variables) + len(names)))
@@ -391,17 +441,21 @@ class Compiler:
         names: list[str] = []
         for node in nodes:
             if not isinstance(node, ast.Name):
-                raise self._refusal(node, "A loop variable must be a name.")
+                raise self._refusal(node, say("A loop variable must be a name."))
             if node.id in NAMES or node.id.startswith("__"):
-                raise self._refusal(node, f"“{node.id[:40]}” cannot be a loop variable.", "Use another name.")
+                raise self._refusal(
+                    node,
+                    say("“{name}” cannot be a loop variable.", name=node.id[:40]),
+                    say("Use another name."),
+                )
             names.append(node.id)
         return names
 
     # --- refusing ---
 
     def _kind_refusal(self, kind: ast.AST, place: ast.AST | None = None) -> ConditionError:
-        words = _REFUSED.get(type(kind), f"This kind of expression ({type(kind).__name__})")
-        return self._refusal(place or kind, f"{words} cannot be used in an end condition.")
+        words = _refused(kind)
+        return self._refusal(place or kind, say("{words} cannot be used in an end condition.", words=words))
 
     def _refusal(
         self,

@@ -10,6 +10,8 @@ from typing import Any
 import yaml
 from frontmatter.default_handlers import YAMLHandler
 
+from core.words import say
+
 _BOUNDARY: re.Pattern[str] = YAMLHandler.FM_BOUNDARY
 BYTE_ORDER_MARK = "\ufeff"
 
@@ -95,8 +97,12 @@ def construct(matter: str) -> tuple[yaml.MappingNode | None, dict[str, Any]]:
 def _with_values(matter: str, *, construct: bool = False) -> tuple[yaml.MappingNode | None, dict[str, Any]]:
     if len(matter) > MOST_FRONT_MATTER:
         raise FrontMatterError(
-            f"The front matter has {len(matter):,} characters; at most {MOST_FRONT_MATTER:,} are read.",
-            "Move long texts below it: they are the prompt.",
+            say(
+                "The front matter has {count:,} characters; at most {most:,} are read.",
+                count=len(matter),
+                most=MOST_FRONT_MATTER,
+            ),
+            say("Move long texts below it: they are the prompt."),
         )
     try:
         loader = _Loader(matter)
@@ -109,13 +115,13 @@ def _with_values(matter: str, *, construct: bool = False) -> tuple[yaml.MappingN
     except yaml.YAMLError as error:
         raise _yaml_error(error) from error
     except (ValueError, ArithmeticError, RecursionError) as error:
-        raise FrontMatterError(f"The front matter cannot be read: {error}.") from error
+        raise FrontMatterError(say("The front matter cannot be read: {error}.", error=error)) from error
     if node is None or (isinstance(node, yaml.ScalarNode) and node.tag == NULL_TAG):
         return None, {}
     if not isinstance(node, yaml.MappingNode) or not isinstance(values, dict):
         raise FrontMatterError(
-            "The front matter is not a list of keys and values.",
-            "Write lines such as name: vera, or remove the lines of dashes.",
+            say("The front matter is not a list of keys and values."),
+            say("Write lines such as name: vera, or remove the lines of dashes."),
             node.start_mark.line,
         )
     return node, {str(key): value for key, value in values.items()}
@@ -203,16 +209,23 @@ def _refuse_bombs(root: yaml.Node | None) -> None:
         nodes += 1
         what = ""
         if nodes > _MOST_NODES:
-            what = f"has more than {_MOST_NODES:,} values, perhaps because an alias (*) is repeated"
+            what = say(
+                "The front matter has more than {count:,} values, perhaps because an alias (*) is repeated.",
+                count=_MOST_NODES,
+            )
         elif depth > _MOST_DEPTH:
-            what = f"is nested more than {_MOST_DEPTH} levels deep, or an alias (*) in it holds itself"
+            what = say(
+                "The front matter is nested more than {count} levels deep, or an alias (*) in it holds "
+                "itself.",
+                count=_MOST_DEPTH,
+            )
         elif isinstance(node, yaml.ScalarNode):
             if node.tag in _NUMBER_TAGS and len(node.value) > _MOST_DIGITS:
-                what = "has a number with too many digits"
+                what = say("The front matter has a number with too many digits.")
         else:
             waiting.extend((part, depth + 1) for part in children(node))
         if what:
-            raise FrontMatterError(f"The front matter {what}.", line=node.start_mark.line)
+            raise FrontMatterError(what, line=node.start_mark.line)
 
 
 def children(node: yaml.Node) -> Iterator[yaml.Node]:
@@ -226,10 +239,10 @@ def children(node: yaml.Node) -> Iterator[yaml.Node]:
 
 def _yaml_error(error: yaml.YAMLError) -> FrontMatterError:
     mark = getattr(error, "problem_mark", None)
-    what = getattr(error, "problem", None) or "it is not YAML"
+    what = getattr(error, "problem", None) or say("it is not YAML")
     return FrontMatterError(
-        f"The front matter cannot be read: {what}.",
-        'Put text with a colon or other signs into quotes: description: "a: b".',
+        say("The front matter cannot be read: {what}.", what=what),
+        say('Put text with a colon or other signs into quotes: description: "a: b".'),
         mark.line if mark is not None else 0,
         mark.column if mark is not None else None,
     )

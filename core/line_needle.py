@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from core.transcript import HEADER
+from core.words import say
 
 if TYPE_CHECKING:
     import regex
@@ -227,7 +228,7 @@ class _Expression:
         try:
             self._pattern: regex.Pattern[str] = regex.compile(text, flags)
         except regex.error as error:
-            raise NeedleError(f"This is no regular expression: {error}.") from error
+            raise NeedleError(say("This is no regular expression: {error}.", error=error)) from error
 
     def count(self, data: bytes, length: int, shown: Shown) -> int:
         return sum(1 for start, _ in self.spans(data[:length], shown) if start < length)

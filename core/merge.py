@@ -21,6 +21,7 @@ import orjson
 
 from core.json_types import JsonObject, JsonValue
 from core.state import Conflict, Contribution, MergeResult, MergeRule, WorkflowState
+from core.words import say
 
 Path: TypeAlias = tuple[str, ...]
 
@@ -81,23 +82,39 @@ def parse_path(text: str) -> Path:
             try:
                 keys.append(orjson.loads(quoted[1]))
             except orjson.JSONDecodeError:
-                raise ValueError(f"The key {quoted[1]} in the path {text!r} is not a JSON string.") from None
+                raise ValueError(
+                    say(
+                        "The key {key} in the path {path!r} is not a JSON string.",
+                        key=quoted[1],
+                        path=text,
+                    )
+                ) from None
             position = quoted.end()
             continue
         if keys:
             if text[position] != ".":
-                raise ValueError(f"The path {text!r} needs a dot or a bracket at character {position + 1}.")
+                raise ValueError(
+                    say(
+                        "The path {path!r} needs a dot or a bracket at character {position}.",
+                        path=text,
+                        position=position + 1,
+                    )
+                )
             position += 1
         plain = _PLAIN_KEY.match(text, position)
         if not plain:
             raise ValueError(
-                f"The path {text!r} has no name at character {position + 1}. "
-                'Keys with dots or brackets are written as ["a.b"].'
+                say(
+                    "The path {path!r} has no name at character {position}. Keys with dots or brackets are "
+                    'written as ["a.b"].',
+                    path=text,
+                    position=position + 1,
+                )
             )
         keys.append(plain[0])
         position = plain.end()
     if not keys:
-        raise ValueError("The path is empty.")
+        raise ValueError(say("The path is empty."))
     return tuple(keys)
 
 
@@ -110,14 +127,22 @@ def merge_rule_problem(path: str, rule: MergeRule) -> str | None:
     if allowed is None:
         close = difflib.get_close_matches(keys[0], RULES_BY_FIELD, 1)
         better = close[0] if close else format_path(("payload", *keys))
-        return (
-            f"Agents cannot write to “{path}”, so a merge rule for it has no effect. Did you mean “{better}”?"
+        return say(
+            "Agents cannot write to “{path}”, so a merge rule for it has no effect. Did you mean “{better}”?",
+            path=path,
+            better=better,
         )
     if len(keys) > 1 and keys[0] != "payload":
-        return f"“{keys[0]}” is a single value and has nothing below it, so “{path}” has no effect."
+        return say(
+            "“{key}” is a single value and has nothing below it, so “{path}” has no effect.",
+            key=keys[0],
+            path=path,
+        )
     if len(keys) == 1 and rule not in allowed:
         names = ", ".join(sorted(allowed))
-        return f"The rule “{rule}” does not fit “{path}”. Use one of: {names}."
+        return say(
+            "The rule “{rule}” does not fit “{path}”. Use one of: {names}.", rule=rule, path=path, names=names
+        )
     return None
 
 
@@ -131,13 +156,23 @@ def payload_path_problem(key: str, path: str) -> str | None:
         return f"{key}: {keys}"
     if keys[0] != "payload" or len(keys) == 1:
         better = format_path(("payload", *(keys if keys[0] != "payload" else ("results",))))
-        return f"{key} must name a place in the payload, such as “{better}”, not “{path}”."
+        return say(
+            "{key} must name a place in the payload, such as “{better}”, not “{path}”.",
+            key=key,
+            better=better,
+            path=path,
+        )
     return None
 
 
 def _keys_or_problem(path: str) -> Path | str:
     if len(path) > MAX_PATH:
-        return f"The path {path[:40]!r}… has {len(path):,} characters; at most {MAX_PATH:,} are allowed."
+        return say(
+            "The path {beginning!r}… has {count:,} characters; at most {most:,} are allowed.",
+            beginning=path[:40],
+            count=len(path),
+            most=MAX_PATH,
+        )
     try:
         return parse_path(path)
     except ValueError as error:

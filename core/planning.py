@@ -15,6 +15,7 @@ from core.plan import Place, PlannedGroup, PlannedTurn, RunPlan
 from core.problems import Problem, Severity, UserFileError
 from core.run_folders import log_dir_of, workdir_of
 from core.state import PHASES, MergeRule, Phase
+from core.words import say
 from core.workflow_file import dump_workflow
 
 DEFAULT_BACKEND = "opencode"
@@ -96,14 +97,16 @@ def _refuse_unspeakable(*paths: Path | None) -> None:
     """Raise UserFileError for a path that is no text: neither a prompt nor the journal could name it."""
     for path in paths:
         if "\0" in str(path or ""):
-            message = f"The name of a folder or file has a NUL character: {str(path)!r}."
-            raise UserFileError([Problem(message, suggestion="Choose another name.")])
+            message = say("The name of a folder or file has a NUL character: {path!r}.", path=str(path))
+            raise UserFileError([Problem(message, suggestion=say("Choose another name."))])
         try:
             str(path or "").encode()
         except UnicodeEncodeError:
             shown = str(path).encode("utf-8", "replace").decode()
-            message = f"The name of a folder or file is not valid UTF-8: {shown}."
-            raise UserFileError([Problem(message, suggestion="Rename it or choose another one.")]) from None
+            message = say("The name of a folder or file is not valid UTF-8: {shown}.", shown=shown)
+            raise UserFileError(
+                [Problem(message, suggestion=say("Rename it or choose another one."))]
+            ) from None
 
 
 def _overridden(workflow: Workflow, overrides: RunOverrides) -> Workflow:
@@ -111,7 +114,9 @@ def _overridden(workflow: Workflow, overrides: RunOverrides) -> Workflow:
     copy = workflow.model_copy(deep=True)
     for name, value in (("max_loops", overrides.max_loops), ("max_parallel", overrides.max_parallel)):
         if value is not None and value < 1:
-            raise UserFileError([Problem(f"{name} must be at least 1, not {value}.", name)])
+            raise UserFileError(
+                [Problem(say("{name} must be at least 1, not {value}.", name=name, value=value), name)]
+            )
     if overrides.max_loops is not None:
         copy.max_loops = overrides.max_loops
     if overrides.max_parallel is not None:

@@ -21,6 +21,7 @@ from core.safe_values import (
     pay_for_text,
     pay_to_search,
 )
+from core.words import say
 
 _MOST_STRIPPED = 40
 """Characters that `strip` may be given: each place of the text is compared with all of them."""
@@ -45,7 +46,9 @@ def _len(run: Evaluation, values: list[object], default: object) -> object:
     if isinstance(value, (list, tuple, dict, str, KeysView, ValuesView, ItemsView)):
         return len(value)
     raise ConditionError(
-        f"len() needs a list, an object or a text, not {describe(value)}.", None, advice_for(value)
+        say("len() needs a list, an object or a text, not {value}.", value=describe(value)),
+        None,
+        advice_for(value),
     )
 
 
@@ -62,7 +65,11 @@ def _extreme(name: str, is_better: Callable[[Evaluation, object, object], bool])
             return best
         if default is not NOTHING:
             return default
-        raise ConditionError(f"{name}() of nothing has no value.", None, f"Write {name}(…, default=0)")
+        raise ConditionError(
+            say("{name}() of nothing has no value.", name=name),
+            None,
+            say("Write {name}(…, default=0)", name=name),
+        )
 
     return extreme
 
@@ -92,7 +99,7 @@ def _round(run: Evaluation, values: list[object], default: object) -> object:
         return bounded(round(number))
     digits = values[1]
     if type(digits) is not int or not -30 <= digits <= 30:
-        raise ConditionError("round() takes a number of digits from -30 to 30.")
+        raise ConditionError(say("round() takes a number of digits from -30 to 30."))
     return round(number, digits)
 
 
@@ -133,32 +140,44 @@ def get(owner: object, key: object, default: object, name: str) -> object:
 
 
 def _no_method(owner: object, method: str, name: str) -> ConditionError:
-    advice = f"Write {name[:-1]}, {{}}).{method}(…) if it may be missing." if name.endswith("')") else ""
+    advice = (
+        say("Write {name}, {{}}).{method}(…) if it may be missing.", name=name[:-1], method=method)
+        if name.endswith("')")
+        else ""
+    )
     return ConditionError(
-        f"{name} is {describe(owner)} and has no .{method}().", None, advice if owner is None else ""
+        say("{name} is {value} and has no .{method}().", name=name, value=describe(owner), method=method),
+        None,
+        advice if owner is None else "",
     )
 
 
 def _text(value: object, method: str) -> str:
     if isinstance(value, str):
         return value
-    raise ConditionError(f".{method}() needs a text, not {describe(value)}.")
+    raise ConditionError(say(".{method}() needs a text, not {value}.", method=method, value=describe(value)))
 
 
 def _call_text(run: Evaluation, owner: str, method: str, values: list[object]) -> object:
     if method in ("lower", "upper", "strip", "lstrip", "rstrip"):
         if len(values) > (1 if method.endswith("strip") else 0):
-            raise ConditionError(f".{method}() got too many values.")
+            raise ConditionError(say(".{method}() got too many values.", method=method))
         characters = _text(values[0], method) if values else None
         if characters is not None and len(characters) > _MOST_STRIPPED:
-            raise ConditionError(f".{method}() takes at most {_MOST_STRIPPED} characters.")
+            raise ConditionError(
+                say(
+                    ".{method}() takes at most {count} characters.",
+                    method=method,
+                    count=_MOST_STRIPPED,
+                )
+            )
         pay_for_text(run, len(owner))
         if method in ("lower", "upper"):
             return owner.lower() if method == "lower" else owner.upper()
         left = owner if method == "rstrip" else owner.lstrip(characters)
         return left if method == "lstrip" else left.rstrip(characters)
     if len(values) != 1:
-        raise ConditionError(f".{method}() needs one text.")
+        raise ConditionError(say(".{method}() needs one text.", method=method))
     if method in ("startswith", "endswith"):
         sought = values[0] if isinstance(values[0], (tuple, list)) else (values[0],)
         texts = tuple(_text(value, method) for value in sought)
@@ -171,7 +190,7 @@ def _call_text(run: Evaluation, owner: str, method: str, values: list[object]) -
 
 def _call_list(run: Evaluation, owner: list[object], method: str, values: list[object]) -> object:
     if len(values) != 1:
-        raise ConditionError(f".{method}() needs one value.")
+        raise ConditionError(say(".{method}() needs one value.", method=method))
     run.pay(len(owner) * cost_to_compare(run, values[0]) >> 2)
     if method == "count":
         return owner.count(values[0])
@@ -179,17 +198,17 @@ def _call_list(run: Evaluation, owner: list[object], method: str, values: list[o
         return owner.index(values[0])
     except ValueError:
         raise ConditionError(
-            f"The list does not have {describe(values[0])}.", None, "Use “in” first."
+            say("The list does not have {value}.", value=describe(values[0])), None, say("Use “in” first.")
         ) from None
 
 
 def _call_dict(owner: dict[str, object], method: str, values: list[object]) -> object:
     if method == "get":
         if len(values) not in (1, 2):
-            raise ConditionError(".get() needs a key, and may have a value for when it is missing.")
+            raise ConditionError(say(".get() needs a key, and may have a value for when it is missing."))
         return get(owner, values[0], values[1] if len(values) == 2 else None, "")
     if values:
-        raise ConditionError(f".{method}() takes no values.")
+        raise ConditionError(say(".{method}() takes no values.", method=method))
     if method == "keys":
         return owner.keys()
     return owner.values() if method == "values" else owner.items()

@@ -11,6 +11,7 @@ from collections.abc import ItemsView, Iterable, KeysView, ValuesView
 from dataclasses import dataclass
 
 from core.state import WorkflowState
+from core.words import say
 
 BUDGET = 300_000
 """Steps of one evaluation; a step is about what one node of an expression costs (0.1 µs to 0.3 µs)."""
@@ -77,8 +78,8 @@ class Evaluation:
         self.steps -= steps
         if self.steps < 0:
             raise ConditionError(
-                "The end condition takes too long for this state.",
-                suggestion="Let an agent count, and compare its result.",
+                say("The end condition takes too long for this state."),
+                suggestion=say("Let an agent count, and compare its result."),
             )
 
     def assign(self, slots: tuple[int, ...], value: object, *, unpack: bool) -> None:
@@ -86,7 +87,13 @@ class Evaluation:
         values: Iterable[object] = (value,)
         if unpack:
             if type(value) not in (list, tuple) or len(value) != len(slots):  # type: ignore[arg-type]
-                raise ConditionError(f"{describe(value)} cannot be taken apart into {len(slots)} variables.")
+                raise ConditionError(
+                    say(
+                        "{value} cannot be taken apart into {count} variables.",
+                        value=describe(value),
+                        count=len(slots),
+                    )
+                )
             values = value  # type: ignore[assignment]
         while len(self.variables) <= slots[-1]:
             self.variables.append(None)
@@ -106,14 +113,14 @@ def describe(value: object) -> str:
     """A value for a message: what it is, and what it says if it is short."""
     kind = type(value)
     if value is None:
-        return "nothing (null)"
+        return say("nothing (null)")
     if kind is bool or kind is float or kind is int:
         return str(value)[:40]
     if isinstance(value, str):
-        return f"the text {value[:40]!r}"
+        return say("the text {text!r}", text=value[:40])
     if isinstance(value, dict):
-        return "an object"
-    return "a list" if isinstance(value, (list, tuple)) else "a list of an object's parts"
+        return say("an object")
+    return say("a list") if isinstance(value, (list, tuple)) else say("a list of an object's parts")
 
 
 # --- numbers ------------------------------------------------------------------------------------------
@@ -123,14 +130,16 @@ def as_number(value: object, sign: str) -> int | float:
     """The value, if it is a number. `sign` is the operator or function, for the message."""
     if type(value) in _NUMBERS:
         return value  # type: ignore[return-value]
-    advice = "Use payload.get('name', 0) if it may be missing." if value is None else ""
-    raise ConditionError(f"“{sign}” needs numbers, but got {describe(value)}.", suggestion=advice)
+    advice = say("Use payload.get('name', 0) if it may be missing.") if value is None else ""
+    raise ConditionError(
+        say("“{sign}” needs numbers, but got {value}.", sign=sign, value=describe(value)), suggestion=advice
+    )
 
 
 def bounded(value: int | float) -> int | float:
     """The number, if it is not larger than whole numbers may be."""
     if isinstance(value, int) and value.bit_length() > MAX_BITS:
-        raise ConditionError("A number became too large.")
+        raise ConditionError(say("A number became too large."))
     return value
 
 
@@ -152,7 +161,7 @@ def multiply(left: object, right: object) -> object:
 def _divisor(value: object, sign: str) -> int | float:
     number = as_number(value, sign)
     if number == 0:
-        raise ConditionError("The end condition divides by zero.")
+        raise ConditionError(say("The end condition divides by zero."))
     return number
 
 
@@ -190,7 +199,7 @@ def equal(run: Evaluation, left: object, right: object) -> bool:
 
 def _views_compared() -> ConditionError:
     # What such a comparison costs shows nowhere before it is made.
-    return ConditionError("An object's keys, values and items cannot be compared as a whole.")
+    return ConditionError(say("An object's keys, values and items cannot be compared as a whole."))
 
 
 def _pay_for_all(run: Evaluation, value: object) -> None:
@@ -217,9 +226,13 @@ def _check_order(run: Evaluation, left: object, right: object) -> None:
         return
     for value in (left, right):
         if type(value) not in _NUMBERS:
-            advice = "Use payload.get('name', 0) if it may be missing." if None in (left, right) else ""
+            advice = say("Use payload.get('name', 0) if it may be missing.") if None in (left, right) else ""
             raise ConditionError(
-                f"{_capital(describe(left))} and {describe(right)} cannot be compared by size.",
+                say(
+                    "{left} and {right} cannot be compared by size.",
+                    left=_capital(describe(left)),
+                    right=describe(right),
+                ),
                 suggestion=advice,
             )
 
@@ -244,13 +257,17 @@ def contains(run: Evaluation, item_sought: object, container: object) -> bool:
         return as_key(item_sought) in container
     if isinstance(container, str):
         if not isinstance(item_sought, str):
-            raise ConditionError(f"Only a text can be in a text, not {describe(item_sought)}.")
+            raise ConditionError(
+                say("Only a text can be in a text, not {value}.", value=describe(item_sought))
+            )
         pay_to_search(run, container, item_sought)
         return item_sought in container
     if isinstance(container, (list, tuple, ValuesView)):
         run.pay(len(container) * cost_to_compare(run, item_sought) >> 2)
         return item_sought in container
-    raise ConditionError(f"Nothing can be in {describe(container)}.", suggestion=advice_for(container))
+    raise ConditionError(
+        say("Nothing can be in {value}.", value=describe(container)), suggestion=advice_for(container)
+    )
 
 
 def cost_to_compare(run: Evaluation, value: object) -> int:
@@ -273,12 +290,12 @@ def as_key(key: object) -> str | int | float | bool | None:
     """The value, if it can be a key."""
     if key is None or isinstance(key, (str, int, float)):
         return key
-    raise ConditionError(f"{_capital(describe(key))} cannot be a key of an object.")
+    raise ConditionError(say("{value} cannot be a key of an object.", value=_capital(describe(key))))
 
 
 def advice_for(value: object) -> str:
     """What to write instead if the value was missing."""
-    return "Use payload.get('name', []) if it may be missing." if value is None else ""
+    return say("Use payload.get('name', []) if it may be missing.") if value is None else ""
 
 
 def _capital(text: str) -> str:
@@ -295,25 +312,37 @@ def item(value: object, key: object, name: str) -> object:
             return value[as_key(key)]
         except KeyError:
             raise ConditionError(
-                f"{name} has no {str(key)[:40]!r}.",
-                suggestion=f"Use {name}.get({str(key)[:40]!r}, 0) instead.",
+                say("{name} has no {key!r}.", name=name, key=str(key)[:40]),
+                suggestion=say("Use {name}.get({key!r}, 0) instead.", name=name, key=str(key)[:40]),
             ) from None
     if isinstance(value, (list, tuple, str)):
         if type(key) is not int:
-            raise ConditionError(f"A place in {name} is a whole number, not {describe(key)}.")
+            raise ConditionError(
+                say("A place in {name} is a whole number, not {key}.", name=name, key=describe(key))
+            )
         if not -len(value) <= key < len(value):
-            raise ConditionError(f"{name} has {len(value)} entries, so there is no [{key}].")
+            raise ConditionError(
+                say(
+                    "{name} has {count} entries, so there is no [{key}].",
+                    name=name,
+                    count=len(value),
+                    key=key,
+                )
+            )
         return value[key]
-    raise ConditionError(f"{name} is {describe(value)} and has no parts.", suggestion=advice_for(value))
+    raise ConditionError(
+        say("{name} is {value} and has no parts.", name=name, value=describe(value)),
+        suggestion=advice_for(value),
+    )
 
 
 def part(run: Evaluation, value: object, lower: object, upper: object) -> object:
     """value[lower:upper] of a list or a text."""
     if not isinstance(value, (list, tuple, str)):
-        raise ConditionError(f"A slice needs a list or a text, not {describe(value)}.")
+        raise ConditionError(say("A slice needs a list or a text, not {value}.", value=describe(value)))
     for bound in (lower, upper):
         if bound is not None and type(bound) is not int:
-            raise ConditionError(f"A slice needs whole numbers, not {describe(bound)}.")
+            raise ConditionError(say("A slice needs whole numbers, not {value}.", value=describe(bound)))
     begin, end, _ = slice(lower, upper).indices(len(value))
     length = max(end - begin, 0)
     if isinstance(value, str):
@@ -333,7 +362,9 @@ def pay_to_search(run: Evaluation, text: str, sought: str) -> None:
 def pay_for_text(run: Evaluation, length: int) -> None:
     """Pay for making a text of this length, if it may be made at all."""
     if length > MAX_TEXT:
-        raise ConditionError(f"A text of {length} characters is too long for an end condition.")
+        raise ConditionError(
+            say("A text of {count} characters is too long for an end condition.", count=length)
+        )
     run.pay(1 + (length >> 2))
 
 
@@ -342,7 +373,8 @@ def iterate(value: object) -> Iterable[object]:
     if isinstance(value, (list, tuple, dict, str, KeysView, ValuesView, ItemsView)):
         return value
     raise ConditionError(
-        f"{_capital(describe(value))} has no entries to go through.", suggestion=advice_for(value)
+        say("{value} has no entries to go through.", value=_capital(describe(value))),
+        suggestion=advice_for(value),
     )
 
 

@@ -27,6 +27,7 @@ from core.settings_keys import (
     path_of,
     value_of,
 )
+from core.words import say
 from core.workflow_layout import SINGULAR_KEYS
 from core.workflow_reading import NOTE_SIGNS, read_document
 
@@ -98,7 +99,9 @@ def read_settings_file(origin: Origin, path: Path) -> Said:
     except UserFileError as error:
         return Said(problems=error.problems)
     if not isinstance(document, dict):
-        problem = Problem("Settings are a JSON object.", suggestion="Begin the file with {.", file=path)
+        problem = Problem(
+            say("Settings are a JSON object."), suggestion=say("Begin the file with {."), file=path
+        )
         return Said(problems=[problem])
     values, findings = read_settings(document)
     places = locate(text, [path_of(key) for key in values])
@@ -125,9 +128,12 @@ def _text(path: Path) -> str:
         raise UserFileError(
             [
                 Problem(
-                    f"The file has {size / 2**20:,.1f} MiB; one with settings has at most "
-                    f"{MOST_BYTES // 2**20} MiB.",
-                    suggestion="Correct or remove it.",
+                    say(
+                        "The file has {size:,.1f} MiB; one with settings has at most {most} MiB.",
+                        size=size / 2**20,
+                        most=MOST_BYTES // 2**20,
+                    ),
+                    suggestion=say("Correct or remove it."),
                     file=path,
                 )
             ]
@@ -151,7 +157,14 @@ def read_settings(document: Mapping[str, JsonValue]) -> tuple[dict[str, JsonValu
             for name in value:
                 if name not in names and not name.startswith(NOTE_SIGNS):
                     near = "" if findings.full else did_you_mean(name, names)
-                    findings.add(_warning(key, name, f"There is no setting {key}.{shown_key(name)}.", near))
+                    findings.add(
+                        _warning(
+                            key,
+                            name,
+                            say("There is no setting {key}.{name}.", key=key, name=shown_key(name)),
+                            near,
+                        )
+                    )
             value = {name: item for name, item in value.items() if name in names}
         known[key] = value
     workflow, wrong = read_document(known)
@@ -161,13 +174,13 @@ def read_settings(document: Mapping[str, JsonValue]) -> tuple[dict[str, JsonValu
 
 def _unknown_key(key: str, found: FindingList) -> Finding:
     if is_content(key) or key in SINGULAR_KEYS.values():
-        return _warning(key, "", f"{key} is said in workflows only; here it has no effect.", "")
+        return _warning(key, "", say("{key} is said in workflows only; here it has no effect.", key=key), "")
     near = "" if found.full else near_key(key, (*SETTING_KEYS, *PARTS, MERGE))
     return _warning(
         key,
         "",
-        f"There is no setting {shown_key(key)}; it has no effect.",
-        f"Did you mean {near}?" if near else "`openloop config` names all settings.",
+        say("There is no setting {key}; it has no effect.", key=shown_key(key)),
+        say("Did you mean {near}?", near=near) if near else say("`openloop config` names all settings."),
     )
 
 
@@ -185,6 +198,6 @@ def absolute_folder(value: str, beside: Path) -> str:
         return value
     expanded = os.path.expanduser(value)  # noqa: PTH111 - Path's raises for users that there are not
     if expanded.startswith("~") and expanded == value:
-        raise ValueError(f"There is no home folder for {value}.")
+        raise ValueError(say("There is no home folder for {value}.", value=value))
     # Not Path.absolute: `..` shall be gone, for the folder is shown.
     return os.path.abspath(beside / expanded)  # noqa: PTH100

@@ -25,6 +25,7 @@ from core.settings_keys import (
     path_of,
     variable_of,
 )
+from core.words import say
 
 _OBJECTS = (*PARTS, MERGE)
 _VARIABLES = {variable_of(key): key for key in (*_OBJECTS, *SETTING_KEYS)}
@@ -65,9 +66,9 @@ def said_by_environment(environ: Mapping[str, str]) -> Said:
         if near:
             said.problems.append(
                 Problem(
-                    "This environment variable is no setting of OpenLoop; it has no effect.",
+                    say("This environment variable is no setting of OpenLoop; it has no effect."),
                     variable,
-                    f"Did you mean {variable_of(near)}?",
+                    say("Did you mean {near}?", near=variable_of(near)),
                     Severity.WARNING,
                 )
             )
@@ -84,8 +85,10 @@ def said_on_command_line(given: Mapping[str, str]) -> Said:
             _take(said, key, text, Origin.COMMAND_LINE, source)
             continue
         near = near_key(key)
-        advice = f"Did you mean {near}?" if near else "`openloop config` names all settings."
-        said.problems.append(Problem(f"There is no setting {key}.", source, advice))
+        advice = (
+            say("Did you mean {near}?", near=near) if near else say("`openloop config` names all settings.")
+        )
+        said.problems.append(Problem(say("There is no setting {key}.", key=key), source, advice))
     return said
 
 
@@ -121,12 +124,14 @@ def _take(said: Said, key: str, text: str, origin: Origin, source: str) -> None:
 def _refuse_unspeakable(key: str, text: str) -> None:
     """Raise ValueError for what is no text: neither a prompt nor the journal could have it."""
     if "\0" in text:
-        raise ValueError(f"The value of {key} has a NUL character.")
+        raise ValueError(say("The value of {key} has a NUL character.", key=key))
     try:
         text.encode()
     except UnicodeEncodeError:
         shown = text.encode("utf-8", "replace").decode()
-        raise ValueError(f"The value of {key} is not valid UTF-8: {shown}") from None
+        raise ValueError(
+            say("The value of {key} is not valid UTF-8: {shown}", key=key, shown=shown)
+        ) from None
 
 
 def _object(key: str, text: str) -> JsonObject:
@@ -135,7 +140,12 @@ def _object(key: str, text: str) -> JsonObject:
         value = parse_jsonc(text).value
     except UserFileError as error:
         problem = error.problems[0]
-        words = f"{key} must be a JSON object: {problem.message} {problem.suggestion}"
+        words = say(
+            "{key} must be a JSON object: {message} {suggestion}",
+            key=key,
+            message=problem.message,
+            suggestion=problem.suggestion,
+        )
         raise ValueError(words.strip()) from None
     return {key: value}
 
@@ -170,7 +180,9 @@ def _arguments(key: str, text: str) -> JsonValue:
         try:
             return parse_jsonc(text).value
         except UserFileError as error:
-            raise ValueError(f"{key} is not a JSON list: {error.problems[0].message}") from None
+            raise ValueError(
+                say("{key} is not a JSON list: {message}", key=key, message=error.problems[0].message)
+            ) from None
     lexer = shlex.shlex(text, posix=True, punctuation_chars=False)
     lexer.whitespace_split = True
     lexer.commenters = ""
@@ -179,4 +191,4 @@ def _arguments(key: str, text: str) -> JsonValue:
     try:
         return list(lexer)
     except ValueError:
-        raise ValueError(f"{key} has a quote that is not closed.") from None
+        raise ValueError(say("{key} has a quote that is not closed.", key=key)) from None
