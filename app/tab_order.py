@@ -94,20 +94,25 @@ def in_reading_order(top: QWidget) -> Iterator[QWidget]:
 
 def _as_read(widgets: list[QWidget], right_to_left: bool) -> Iterator[QWidget]:
     """Row by row: what begins above the middle of the first of a row belongs to it."""
-    rest = sorted(widgets, key=lambda widget: widget.y())
+    # Each place is asked for once: Tab is pressed fast, and a form has many rows.
+    rest = sorted(((widget.geometry(), widget) for widget in widgets), key=lambda pair: pair[0].top())
     while rest:
-        first = rest[0].geometry()
-        row = [widget for widget in rest if _begins_beside(widget.geometry(), first)]
-        rest = [widget for widget in rest if widget not in row]
-        yield from sorted(row, key=lambda widget: _place_in_row(widget, right_to_left))
+        first = rest[0][0]
+        middle, bottom = first.center().y(), first.bottom()
+        row, later = [rest[0]], []
+        for number, (box, widget) in enumerate(rest[1:], start=1):
+            if box.top() > max(middle, bottom) + 1:
+                # So does all that comes after it.
+                later += rest[number:]
+                break
+            beside = box == first or box.top() <= middle or box.center().y() <= bottom
+            (row if beside else later).append((box, widget))
+        rest = later
+        for _, widget in sorted(row, key=lambda pair: _place_in_row(pair[0], right_to_left)):
+            yield widget
 
 
-def _begins_beside(box: QRect, first: QRect) -> bool:
-    return box == first or box.center().y() <= first.bottom() or box.top() <= first.center().y()
-
-
-def _place_in_row(widget: QWidget, right_to_left: bool) -> tuple[int, int]:
-    box = widget.geometry()
+def _place_in_row(box: QRect, right_to_left: bool) -> tuple[int, int]:
     return (-box.right() if right_to_left else box.left()), box.top()
 
 
