@@ -19,7 +19,7 @@ from typing import NoReturn
 
 import pytest
 from PySide6.QtCore import QPoint, QRect
-from PySide6.QtGui import QImage
+from PySide6.QtGui import QColor, QImage
 
 from tests.e2e.desk import MARK
 
@@ -136,6 +136,16 @@ class Screen:
                 for y in range(box.top(), box.bottom() + 1, step)
             }
         )
+
+    def pixels(self, area: QRect) -> list[QColor]:
+        """The pixels of an area that is given in the window's pixels."""
+        image = self.image()
+        box = QRect(area.topLeft() * self.scale, area.size() * self.scale).intersected(image.rect())
+        return [
+            image.pixelColor(x, y)
+            for y in range(box.top(), box.bottom() + 1)
+            for x in range(box.left(), box.right() + 1)
+        ]
 
     def pixel(self, image: QImage, point: QPoint) -> int:
         """The colour of a picture at a point, in the window's pixels."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint
+from PySide6.QtCore import QPoint, QRect, QSize
 
 from tests.e2e.desk import Desk, parallel
 from tests.e2e.screen import Screen, until, x_server
@@ -17,10 +19,46 @@ pytestmark = [
 ]
 
 
-def drag_and_give_up(screen: Screen, start: QPoint, end: QPoint) -> None:
-    """Press, move, press Escape over the end, and let go there."""
-    # Not `press`: to clear the modifiers it would let the mouse go, too.
-    screen.drag(start, end, lambda: screen.xdotool("key", "Escape") and None)
+@dataclass(frozen=True)
+class Row:
+    """What can be seen of a row of the workflow in the light theme; `box`: where it is."""
+
+    screen: Screen
+    box: QRect
+
+    def says_what_a_drop_would_do(self) -> bool:
+        """Words in the accent's blue, within its right part."""
+        inner = self.box.adjusted(self.box.width() // 2, 4, -4, -4)
+        return any(pixel.blue() - pixel.red() > 120 for pixel in self.screen.pixels(inner))
+
+    def is_lifted(self) -> bool:
+        """Its name, right of the mark at the left, is pale."""
+        name = self.box.adjusted(26, 4, -self.box.width() // 2, -4)
+        return min(pixel.lightness() for pixel in self.screen.pixels(name)) > 110
+
+    def select(self) -> None:
+        """Click it, and wait until it is seen to be selected: the ground of its empty middle changes."""
+        ground = QRect(self.box.center(), QSize(4, 4)).translated(self.box.width() // 4, 0)
+        before = self.screen.pixels(ground)
+        self.screen.click(self.box.center())
+        until(lambda: self.screen.pixels(ground) != before, "the row was never selected")
+
+
+def drag_in_vain(
+    screen: Screen, start: QPoint, end: QPoint, seen: Callable[[], bool], *, escape: bool = False
+) -> None:
+    """Drag until that is seen, give it up with Escape or let go, and wait until nothing is seen of it."""
+
+    def over() -> None:
+        # Not before: what a busy window is sent meanwhile would not be a drag to it.
+        until(seen, "the drag was never shown")
+        if escape:
+            # Not `press`: to clear the modifiers it would let the mouse go, too.
+            screen.xdotool("key", "Escape")
+            until(lambda: not seen(), "Escape did not end the drag")
+
+    screen.drag(start, end, over)
+    until(lambda: not seen(), "the drag never ended")
 
 
 def come_to_front(screen: Screen, application: Application) -> None:
@@ -53,11 +91,14 @@ def test_a_drag_is_given_up_by_escape_and_outside_and_pieces_go_to_another_proce
         with started(screen, first, "light", tmp_path / "home"):
             pool, amala, header = plan.pool_row("scribe"), plan.agent_row("amala"), plan.group_row("amala")
             until(lambda: screen.colours(amala) > 2, "the window was never painted")
-            below = QPoint(amala.center().x(), amala.bottom() - 2)
-            drag_and_give_up(screen, pool.center(), below)
-            drag_and_give_up(screen, amala.center(), plan.agent_row("scribe").center())
-            screen.drag(amala.center(), QPoint(1000, 400), lambda: None)
-            screen.click(plan.agent_row("linter").center())
+            until(lambda: screen.colours(pool) > 2, "the agents were never listed")
+            dragged, other = Row(screen, amala), Row(screen, plan.agent_row("linter"))
+            below, far = QPoint(amala.center().x(), amala.bottom() - 2), QPoint(1000, 400)
+            scribe = plan.agent_row("scribe").center()
+            drag_in_vain(screen, pool.center(), below, other.says_what_a_drop_would_do, escape=True)
+            drag_in_vain(screen, amala.center(), scribe, dragged.is_lifted, escape=True)
+            drag_in_vain(screen, amala.center(), far, dragged.is_lifted)
+            other.select()
             screen.press("alt+Up")
             edited = [("parallel", ["linter", "amala"]), ("sequential", ["scribe"])]
 
