@@ -35,7 +35,7 @@ from core.events import (
     TurnStatus,
 )
 from core.progress import RunProgress
-from core.progress_words import LOOPS_FIELD, cost_words, duration_words, quantity_words
+from core.progress_words import cost_words, duration_words, loops_field, token_words, turn_words
 from core.run_files import TURNS_NAME
 from core.transcript import summarize_update
 from core.turn_progress import TurnProgress
@@ -129,15 +129,15 @@ def _words(event: Event, progress: RunProgress) -> str:
             return "Stopping now." if event.kind == "now" else "Stopping after the running agents."
         case RunFinished():
             spent = progress.spent
-            facts = [duration_words(event.seconds), quantity_words(spent.usage.total_tokens, "token")]
+            facts = [duration_words(event.seconds), token_words(spent.usage.total_tokens)]
             facts += [words for words in [cost_words(spent)] if words]
             failed = len(progress.failed_turns)
             if failed and event.status is RunStatus.COMPLETED:
                 # Where the run goes on without them, its message does not tell of them.
-                facts.append(f"{quantity_words(failed, 'turn')} failed")
+                facts.append(f"{turn_words(failed)} failed")
             message = event.message
             if event.termination_reason == "max_loops_reached":
-                message = message.replace(LOOPS_FIELD, "max_loops")
+                message = message.replace(loops_field(), "max_loops")
             return f"{message} ({', '.join(facts)}; {event.termination_reason})"
         case TurnStarted() | AttemptStarted() | RetryScheduled() | TurnFinished():
             return _turn_words(event, progress)

@@ -16,7 +16,7 @@ from app.headless_text import one_line
 from core.events import Event, RunFinished, RunStatus, TurnFinished, TurnStatus
 from core.plan import RunPlan
 from core.progress import RunProgress
-from core.progress_words import activity_words, cost_words, duration_words, phase_words, quantity_words
+from core.progress_words import activity_words, cost_words, duration_words, phase_words, token_words
 
 _LONGEST_NAME = 40
 """Characters of a name in the table; the lines above have all of it."""
@@ -79,7 +79,7 @@ class TerminalDisplay:
         table.add_row(
             Text(phase_words(progress) or "starting", style="dim"),
             Text(duration_words(progress.seconds(now)), style="dim"),
-            Text(quantity_words(spent.usage.total_tokens, "token"), style="dim"),
+            Text(token_words(spent.usage.total_tokens), style="dim"),
             Text(cost_words(spent), style="dim"),
         )
         return table

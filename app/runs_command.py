@@ -15,7 +15,7 @@ from core.open_runs import cut_off_runs
 from core.planning import RunOverrides
 from core.preparing import folders_in_force
 from core.problems import UserFileError
-from core.progress_words import cost_words, quantity_words
+from core.progress_words import cost_words, turn_words
 from core.recorded_run import RecordedRun, list_runs, run_folders
 from core.resume_check import check_resume
 from core.run_duration import run_duration_words
@@ -55,7 +55,7 @@ def print_runs(workflow: Path | None, workdir: Path | None, log_dir: Path | None
 def _lines(run: RecordedRun) -> str:
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(run.started))
     how = "going on" if run.going_on else run.reason or "cut off"
-    done = quantity_words(run.done_turns, "turn") + " done"
+    done = turn_words(run.done_turns) + " done"
     facts = [run_duration_words(run.duration), done, cost_words(run.spent)]
     head = f"{run.run_id}  {when}  {run.workflow}  {how}  ({', '.join(fact for fact in facts if fact)})"
     obstacle = check_resume(run).obstacle

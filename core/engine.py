@@ -35,7 +35,7 @@ from core.journal import JournalError
 from core.open_runs import RunIsHeld
 from core.plan import PlannedGroup, RunPlan
 from core.problems import Problem, Severity
-from core.progress_words import LOOPS_FIELD
+from core.progress_words import loops_field
 from core.recorded_run import RecordedRun
 from core.run_context import RunContext, RunEnds
 from core.run_files import INIT_NAME
@@ -43,6 +43,7 @@ from core.run_record import RunRecord
 from core.runner import StartError, SupervisorLost
 from core.state import WorkflowState, first_state, loop_ended
 from core.turn_outcome import StopCause
+from core.words import say_number
 
 __all__ = ["Answer", "Engine", "RunRefused"]
 
@@ -293,12 +294,17 @@ class Engine:
             await self._once(context, "finalization")
         if completed:
             return _Ending(RunStatus.COMPLETED, "completed", self._completed_words(context))
-        times = "once" if self.plan.max_loops == 1 else f"{self.plan.max_loops:,} times"
         return _Ending(
             RunStatus.ENDED,
             "max_loops_reached",
-            f"The loop ran {times}, which is all it may, and its end condition does not hold yet. "
-            f"Raise {LOOPS_FIELD}, or look at the state.",
+            say_number(
+                self.plan.max_loops,
+                "The loop ran once, which is all it may, and its end condition does not hold yet. Raise "
+                "{field}, or look at the state.",
+                "The loop ran {count:,} times, which is all it may, and its end condition does not hold "
+                "yet. Raise {field}, or look at the state.",
+                field=loops_field(),
+            ),
         )
 
     async def _once(self, context: RunContext, phase: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from core.statuses import AttemptKind
+from core.words import say, say_number
 
 if TYPE_CHECKING:
     from core.progress import RunProgress
@@ -16,15 +17,21 @@ if TYPE_CHECKING:
 QUIET_AFTER = 15.0
 """Seconds of silence that are nothing to speak of."""
 
-PHASE_WORDS: dict[Phase, str] = {
-    "preparation": "Preparation",
-    "loop": "Loop",
-    "finalization": "Finalization",
-}
+
+def phase_title(phase: Phase) -> str:
+    """The name of a phase."""
+    match phase:
+        case "preparation":
+            return say("Preparation")
+        case "loop":
+            return say("Loop")
+        case "finalization":
+            return say("Finalization")
 
 
-LOOPS_FIELD = "“Loops, at most”"
-"""What messages call `max_loops`: as the window's field does. The command line says the name of the key."""
+def loops_field() -> str:
+    """What messages call `max_loops`: as the window's field does. On the command line it is the key."""
+    return f"“{say('Loops, at most')}”"
 
 
 def duration_words(seconds: float) -> str:
@@ -37,13 +44,25 @@ def duration_words(seconds: float) -> str:
 def span_words(seconds: float) -> str:
     """A stretch of time in the largest unit that says enough: `18 s`, `4 min`, `2 h`."""
     if seconds < 90:
-        return f"{int(seconds)} s"
-    return f"{int(seconds // 60)} min" if seconds < 5400 else f"{int(seconds // 3600)} h"
+        return say("{count} s", count=int(seconds))
+    if seconds < 5400:
+        return say("{count} min", count=int(seconds // 60))
+    return say("{count} h", count=int(seconds // 3600))
 
 
-def quantity_words(count: int, one: str, many: str = "") -> str:
-    """A number with its noun: `1 agent`, `48,210 tokens`. `many`: the plural where it is not `one` and s."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
+def agent_words(count: int) -> str:
+    """How many agents: `1 agent`, `4 agents`."""
+    return say_number(count, "1 agent", "{count:,} agents")
+
+
+def turn_words(count: int) -> str:
+    """How many turns: `1 turn`, `1,204 turns`."""
+    return say_number(count, "1 turn", "{count:,} turns")
+
+
+def token_words(count: int) -> str:
+    """How many tokens: `48,210 tokens`."""
+    return say_number(count, "1 token", "{count:,} tokens")
 
 
 def dollar_words(amount: float) -> str:
@@ -55,8 +74,8 @@ def cost_words(spent: Spent) -> str:
     """What was spent: `$0.42`, `price unknown`, or both; empty while nothing was used."""
     cost = spent.usage.cost_usd
     if cost is None:
-        return "price unknown" if spent.unpriced else ""
-    return f"{dollar_words(cost)} + unknown" if spent.unpriced else dollar_words(cost)
+        return say("price unknown") if spent.unpriced else ""
+    return say("{cost} + unknown", cost=dollar_words(cost)) if spent.unpriced else dollar_words(cost)
 
 
 def attempt_words(turn: TurnProgress, max_retries: int | None = None) -> str:
@@ -65,33 +84,42 @@ def attempt_words(turn: TurnProgress, max_retries: int | None = None) -> str:
         # Plans know agents and much else; the other words here need none of it.
         from core.plan import MAX_CORRECTIONS
 
-        return f"correction {turn.corrections} of {max(MAX_CORRECTIONS, turn.corrections)}"
+        most = max(MAX_CORRECTIONS, turn.corrections)
+        return say("correction {number} of {most}", number=turn.corrections, most=most)
     if turn.retries == 0:
         return ""
     number = turn.retries + 1
-    return f"attempt {number} of {max(max_retries + 1, number)}" if max_retries else f"attempt {number}"
+    if not max_retries:
+        return say("attempt {number}", number=number)
+    return say("attempt {number} of {most}", number=number, most=max(max_retries + 1, number))
 
 
 def activity_words(turn: TurnProgress, now: float, max_retries: int | None = None) -> Iterator[str]:
     """What is worth saying about a running turn beside its time, most important first."""
     if turn.question:
-        yield "needs your answer"
+        yield say("needs your answer")
     elif turn.retry_at is not None:
-        yield f"again in {span_words(max(0.0, turn.retry_at - now) + 0.999)}"
+        yield say("again in {time}", time=span_words(max(0.0, turn.retry_at - now) + 0.999))
     attempt = attempt_words(turn, max_retries)
     if attempt:
         yield attempt
     quiet = turn.quiet_seconds(now)
     if quiet > QUIET_AFTER:
-        yield f"quiet {span_words(quiet)}"
+        yield say("quiet {time}", time=span_words(quiet))
 
 
 def phase_words(progress: RunProgress) -> str:
     """Where the run is: `Loop · iteration 3 of 10`."""
     if progress.phase is None:
         return ""
-    words = PHASE_WORDS[progress.phase]
+    words = phase_title(progress.phase)
     if progress.phase != "loop" or not progress.iteration:
         return words
-    of = f" of {progress.max_loops}" if progress.max_loops else ""
-    return f"{words} · iteration {progress.iteration}{of}"
+    if not progress.max_loops:
+        return say("{phase} · iteration {number}", phase=words, number=progress.iteration)
+    return say(
+        "{phase} · iteration {number} of {most}",
+        phase=words,
+        number=progress.iteration,
+        most=progress.max_loops,
+    )

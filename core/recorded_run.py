@@ -32,7 +32,7 @@ from core.journal import JOURNAL_NAME, read_lines
 from core.open_runs import is_held
 from core.problems import Problem, UserFileError
 from core.progress import RunProgress
-from core.progress_words import PHASE_WORDS
+from core.progress_words import phase_title
 from core.run_duration import RunDuration, may_have_waited, run_duration
 from core.run_files import OVERVIEW_NAME, TURNS_NAME, UPDATE_NAME, WORKFLOW_NAME
 from core.state import Phase, StateUpdate
@@ -190,7 +190,7 @@ class RecordedRun:
         if not self.progress.groups:
             return "its beginning"
         group = list(self.progress.groups.values())[-1]
-        place = PHASE_WORDS[group.phase]
+        place = phase_title(group.phase)
         if group.phase == "loop":
             place += f", iteration {group.iteration}"
         labels = [
@@ -202,7 +202,7 @@ class RecordedRun:
         if labels and not done:
             return f"{place}: {', '.join(labels)}"
         if self.reason == "max_loops_reached":
-            return f"{PHASE_WORDS['loop']}, iteration {self.progress.iteration + 1}"
+            return f"{phase_title('loop')}, iteration {self.progress.iteration + 1}"
         return f"{place}, after {group.name}"
 
     def read_limits(self) -> None:

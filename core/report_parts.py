@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.events import TurnStatus
-from core.progress_words import PHASE_WORDS, dollar_words, duration_words
+from core.progress_words import dollar_words, duration_words, phase_title
 from core.report_model import RunReport, UsageReport
 from core.report_text import json_bytes, json_shown, shown, size_words
 from core.report_tree import Node
@@ -226,7 +226,7 @@ def usage_words(usage: UsageReport) -> str:
 def place_words(phase: Phase, iteration: int, name: str = "", index: int | None = None) -> str:
     """`Loop, iteration 2: three auditors`. A group without a name of its own is called by its number, where
     `index` (from 0) is given: `Loop, group 2`."""
-    where = PHASE_WORDS[phase]
+    where = phase_title(phase)
     if iteration:
         where = f"{where}, iteration {iteration:,}"
     if name and not name.startswith(f"{phase} "):

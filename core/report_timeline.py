@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from core.events import AttemptKind
-from core.progress_words import PHASE_WORDS, duration_words
+from core.progress_words import duration_words, phase_title
 from core.run_clock import BreakKind, RunClock
 from core.run_times import Bar, RunChart
 from core.state import Phase
@@ -112,7 +112,7 @@ def timeline_of(chart: RunChart, clock: RunClock, now: float) -> Timeline:
 
 def pass_words(phase: Phase, iteration: int) -> str:
     """A phase, or a pass of the loop, by its name."""
-    return f"Iteration {iteration}" if iteration else PHASE_WORDS[phase]
+    return f"Iteration {iteration}" if iteration else phase_title(phase)
 
 
 def _pieces(bar: Bar, scale: _Scale, now: float) -> Iterator[Piece]:

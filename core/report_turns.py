@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 
 from core.events import AttemptKind
-from core.progress_words import quantity_words
+from core.progress_words import agent_words, token_words
 from core.report_model import AttemptReport, GroupReport, RunReport, TurnReport
 from core.report_parts import (
     MOST_ANSWERS,
@@ -31,6 +31,7 @@ from core.report_parts import (
 from core.report_text import digest, fair_share, json_bytes, shown, size_words
 from core.run_clock import RunClock
 from core.run_files import TURNS_NAME, UPDATE_NAME
+from core.words import say_number
 
 _KINDS = {
     AttemptKind.FIRST: "first attempt",
@@ -50,7 +51,7 @@ def turn_rows(
     long = sum(size > share for size in sizes)
     if not long:
         return rows, NOTHING
-    where = f"{quantity_words(long, 'long answer')} {'is' if long == 1 else 'are'} cut."
+    where = say_number(long, "1 long answer is cut.", "{count:,} long answers are cut.")
     return rows, LeftOut(size_words(sum(max(0, size - share) for size in sizes)), where)
 
 
@@ -149,7 +150,9 @@ def _attempt(attempt: AttemptReport, problem: str) -> AttemptRow:
     elif attempt.exit_code is not None:
         words.append(f"exit code {attempt.exit_code}")
     if attempt.left_behind:
-        words.append(f"left {quantity_words(attempt.left_behind, 'process', 'processes')} behind")
+        words.append(
+            say_number(attempt.left_behind, "left 1 process behind", "left {count:,} processes behind")
+        )
     if attempt.late_bytes:
         words.append(f"{size_words(attempt.late_bytes)} came too late")
     kind = "failed" if problem else "succeeded"
@@ -161,9 +164,9 @@ def group_rows(group: GroupReport, rows: dict[str, TurnRow], several: bool) -> G
     words = ["in parallel" if group.mode == "parallel" else "in sequence"]
     own = tuple(rows[turn] for turn in group.turns if turn in rows)
     if group.mode == "parallel":
-        words.append(quantity_words(len(own), "agent"))
+        words.append(agent_words(len(own)))
     if len(own) > 1:
-        words += [quantity_words(group.usage.total_tokens, "token"), usage_words(group.usage)]
+        words += [token_words(group.usage.total_tokens), usage_words(group.usage)]
     index = group.index if several else None
     place = place_words(group.phase, group.iteration, group.name, index)
     return GroupRows(group.mode, place, " · ".join(words), own)

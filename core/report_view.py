@@ -7,7 +7,6 @@ from typing import TypeVar
 
 from core.events import TurnStatus
 from core.json_types import JsonValue
-from core.progress_words import quantity_words
 from core.report_costs import cost_tables
 from core.report_model import ConflictReport, NoteReport, Outcome, RunReport
 from core.report_parts import (
@@ -35,6 +34,7 @@ from core.report_turns import group_rows, turn_rows
 from core.run_clock import RunClock
 from core.run_files import STATE_NAME
 from core.run_times import Savings, savings_words
+from core.words import say, say_number
 
 OUTCOMES: dict[Outcome, tuple[str, str]] = {
     "completed": ("Completed", "circle-check"),
@@ -151,8 +151,8 @@ def _facts(report: RunReport) -> Iterable[Fact]:
         words = "the longest chain of turns that had to wait for one another"
         yield Fact("Critical path", time_words(report.times.critical_seconds), words)
     if report.unreadable_lines:
-        lines = quantity_words(report.unreadable_lines, "line")
-        yield Fact("Not readable", f"{lines} of the journal", "what stood there is missing here")
+        lines = say_number(report.unreadable_lines, "1 line of the journal", "{count:,} lines of the journal")
+        yield Fact(say("Not readable"), lines, say("what stood there is missing here"))
 
 
 def _sections(report: RunReport, failures: int, notes: int) -> Iterable[Section]:

@@ -7,12 +7,12 @@ attempt: all that was open had asked the user, or the run was paused.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from core.progress_words import duration_words
+from core.words import say
 
 if TYPE_CHECKING:
     from core.progress import RunProgress
@@ -61,9 +61,9 @@ def may_have_waited(progress: RunProgress, now: float) -> bool:
     return False
 
 
-def run_duration_words(duration: RunDuration, tr: Callable[[str], str] = str) -> str:
-    """`0:49`, or `0:49, of it 0:46 waiting for you`. `tr` translates."""
+def run_duration_words(duration: RunDuration) -> str:
+    """`0:49`, or `0:49, of it 0:46 waiting for you`."""
     took = duration_words(duration.seconds)
     if duration.waited < _WORTH_SAYING:
         return took
-    return tr("{0}, of it {1} waiting for you").format(took, duration_words(duration.waited))
+    return say("{time}, of it {waited} waiting for you", time=took, waited=duration_words(duration.waited))

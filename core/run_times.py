@@ -10,7 +10,7 @@ is left is the time that a timeline shows and that counts as the run's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -25,6 +25,7 @@ from core.run_clock import Break, BreakKind, RunClock
 from core.state import PHASES, Phase
 from core.time_spans import Span, union, within, without
 from core.turn_progress import TurnProgress
+from core.words import say
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,30 +64,32 @@ class Savings:
         return self.times_faster >= 1.05
 
 
-def savings_words(savings: Savings, tr: Callable[[str], str] = str, *, short: bool = False) -> str:
-    """In one line: `4:12 of work in 2:14 · 1.9 times faster than in sequence`. `tr` translates; `short`: for
-    where there is little room."""
+def savings_words(savings: Savings, *, short: bool = False) -> str:
+    """In one line: `4:12 of work in 2:14 · 1.9 times faster than in sequence`. `short`: for little room."""
     if savings.work <= 0:
-        return tr("No agent has worked yet")
+        return say("No agent has worked yet")
+    work, time, times = duration_words(savings.work), duration_words(savings.wall), savings.times_faster
     if savings.worth_saying:
-        text = tr("{0} of work in {1} · {2} times faster than in sequence")
         if short:
-            text = tr("{0} in {1} · {2} times faster")
-    elif short:
-        text = tr("{0} of work in {1}")
-    elif savings.overlap > 0:
-        text = tr("{0} of work in {1} · hardly any of it at the same time")
-    else:
-        text = tr("{0} of work in {1} · one agent at a time")
-    times = f"{savings.times_faster:,.1f}"
-    return text.format(duration_words(savings.work), duration_words(savings.wall), times)
+            return say("{work} in {time} · {times:,.1f} times faster", work=work, time=time, times=times)
+        return say(
+            "{work} of work in {time} · {times:,.1f} times faster than in sequence",
+            work=work,
+            time=time,
+            times=times,
+        )
+    if short:
+        return say("{work} of work in {time}", work=work, time=time)
+    if savings.overlap > 0:
+        return say("{work} of work in {time} · hardly any of it at the same time", work=work, time=time)
+    return say("{work} of work in {time} · one agent at a time", work=work, time=time)
 
 
-def chain_words(savings: Savings, tr: Callable[[str], str] = str) -> str:
+def chain_words(savings: Savings) -> str:
     """The critical path in few words: `longest chain 0:14`; empty where nothing ran at the same time."""
     if not savings.worth_saying:
         return ""
-    return tr("longest chain {0}").format(duration_words(savings.critical_path))
+    return say("longest chain {time}", time=duration_words(savings.critical_path))
 
 
 @dataclass(slots=True)

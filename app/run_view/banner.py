@@ -147,7 +147,7 @@ class RunBanner(QWidget):
     def _facts(self, progress: RunProgress, duration: RunDuration | None) -> list[str]:
         if duration is None:
             duration = run_duration(progress, progress.finished or progress.last_event or 0.0)
-        facts = [run_duration_words(duration, self.tr)]
+        facts = [run_duration_words(duration)]
         if progress.iteration:
             words = self.tr("{0} iteration") if progress.iteration == 1 else self.tr("{0} iterations")
             facts.append(words.format(f"{progress.iteration:,}"))

@@ -13,7 +13,7 @@ from app.run_view.cost_rows import paint_share
 from app.theme import font, paint_icon, theme
 from core.costs import BudgetUse
 from core.progress import GroupProgress
-from core.progress_words import PHASE_WORDS, dollar_words
+from core.progress_words import dollar_words, phase_title
 from core.spending import WARN_AT
 from core.visible_text import visible
 
@@ -68,7 +68,7 @@ class BudgetRow(QWidget):
         self.update()
 
     def _group_words(self, group: GroupProgress) -> str:
-        words = visible(group.name) or PHASE_WORDS[group.phase]
+        words = visible(group.name) or phase_title(group.phase)
         if group.phase == "loop":
             return self.tr("{0}, iteration {1}").format(words, group.iteration)
         return words

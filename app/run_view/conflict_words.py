@@ -8,7 +8,7 @@ from PySide6.QtCore import QCoreApplication
 
 from app.run_view.state_words import preview
 from core.progress import RecordedConflict
-from core.progress_words import PHASE_WORDS
+from core.progress_words import phase_title
 from core.state_changes import Change, ChangeKind
 
 
@@ -23,7 +23,7 @@ def keeper_words(keepers: Sequence[str]) -> str:
 
 def where_words(entry: RecordedConflict) -> str:
     """In which part of the run it was."""
-    where = PHASE_WORDS[entry.phase]
+    where = phase_title(entry.phase)
     if entry.phase == "loop":
         where = _tr("{0} · iteration {1}").format(where, entry.iteration)
     return where

@@ -10,7 +10,7 @@ from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistent
 
 from app.plain_text import plain_tool_tip
 from core.costs import CostKind, CostLine
-from core.progress_words import PHASE_WORDS, cost_words, dollar_words, quantity_words
+from core.progress_words import cost_words, dollar_words, phase_title
 from core.usage import Usage
 from core.visible_text import visible
 
@@ -186,11 +186,11 @@ class CostModel(QAbstractItemModel):
         """What was tried again, and what that cost: `2 retries, 1 correction: $0.03`."""
         parts: list[str] = []
         if line.retries:
-            one, many = self.tr("retry"), self.tr("retries")
-            parts.append(quantity_words(line.retries, one, many))
+            retries = self.tr("{0} retries").format(f"{line.retries:,}")
+            parts.append(self.tr("1 retry") if line.retries == 1 else retries)
         if line.corrections:
-            one, many = self.tr("correction"), self.tr("corrections")
-            parts.append(quantity_words(line.corrections, one, many))
+            corrections = self.tr("{0} corrections").format(f"{line.corrections:,}")
+            parts.append(self.tr("1 correction") if line.corrections == 1 else corrections)
         words = ", ".join(parts)
         cost = cost_words(line.again)
         return self.tr("{0}: {1}").format(words, cost) if words and cost else words
@@ -199,7 +199,7 @@ class CostModel(QAbstractItemModel):
         """What a line is about, in words."""
         if line.kind is CostKind.RUN:
             return self.tr("Whole run")
-        phase = PHASE_WORDS[line.phase] if line.phase is not None else ""
+        phase = phase_title(line.phase) if line.phase is not None else ""
         if line.kind is CostKind.ITERATION:
             if line.phase == "loop":
                 return self.tr("Iteration {0}").format(line.iteration)

@@ -14,7 +14,6 @@ from app.reading_text import ReadingText
 from app.run_view.bar_paint import paint_bar
 from app.theme import font
 from core.progress import RunProgress
-from core.progress_words import quantity_words
 
 _ICON = 18
 _LEFT = 12
@@ -68,8 +67,12 @@ class PauseBar(QWidget):
         words = self.tr("The run is paused: nothing new starts until you resume it.")
         at_work = len(progress.turns_at_work)
         if at_work:
-            words = self.tr("The run is paused: nothing new starts; {0} at work may finish.").format(
-                quantity_words(at_work, "agent")
+            words = (
+                self.tr("The run is paused: nothing new starts; 1 agent at work may finish.")
+                if at_work == 1
+                else self.tr("The run is paused: nothing new starts; {0} agents at work may finish.").format(
+                    at_work
+                )
             )
         self.title.setText(words)
         self.setAccessibleName(words)

@@ -14,7 +14,7 @@ from app.labels import QuietLabel
 from app.plain_text import plain_tool_tip
 from app.run_view.point_slider import PointSlider
 from app.theme import font, theme
-from core.progress_words import PHASE_WORDS
+from core.progress_words import phase_title
 from core.state_history import StatePoint
 from core.visible_text import visible
 
@@ -176,7 +176,7 @@ class PointBar(QWidget):
         clock = time.strftime("%H:%M:%S", time.localtime(point.time))
         if point.is_start:
             return self.tr("{0} · {1}").format(self.tr("Start of the run"), clock)
-        parts = [PHASE_WORDS[point.phase]]
+        parts = [phase_title(point.phase)]
         if point.phase == "loop":
             parts.append(self.tr("iteration {0}").format(point.iteration))
         names = [visible(name) for name in point.writers[:_MOST_NAMED]]

@@ -230,9 +230,9 @@ class Timeline(QWidget):
 
     def _show_savings(self) -> None:
         savings = self.area.plot.savings
-        words = savings_words(savings, self.tr)
-        short = savings_words(savings, self.tr, short=True)
-        chain = chain_words(savings, self.tr)
+        words = savings_words(savings)
+        short = savings_words(savings, short=True)
+        chain = chain_words(savings)
         told = [words, short]
         if chain:
             told[:0] = [self.tr("{0} · {1}").format(each, chain) for each in (words, short)]

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from core.events import AttemptKind, TurnStatus
-from core.progress_words import PHASE_WORDS, cost_words, duration_words, quantity_words, span_words
+from core.progress_words import cost_words, duration_words, phase_title, span_words, token_words, turn_words
 from core.run_clock import Break, BreakKind, RunClock
 from core.run_times import Band, Bar, Row, Savings
 from core.turn_progress import Attempt
@@ -36,7 +36,7 @@ def status_words(bar: Bar, tr: Translate) -> str:
 
 def place_words(bar: Bar, tr: Translate) -> str:
     """Where in the run it is: `Loop, iteration 3, in parallel`."""
-    words = [PHASE_WORDS[bar.phase]]
+    words = [phase_title(bar.phase)]
     if bar.iteration:
         words.append(tr("iteration {0}").format(bar.iteration))
     words.append(tr("in parallel") if bar.parallel else tr("in sequence"))
@@ -66,7 +66,7 @@ def bar_lines(bar: Bar, now: float, tr: Translate) -> list[str]:
         lines.append(words.format(short_time(bar.seconds(now)), short_time(asked)))
     if len(bar.attempts) > 1:
         lines += [attempt_line(bar, number, now, tr) for number in range(len(bar.attempts))]
-    spent = [quantity_words(bar.spent.usage.total_tokens, "token")] if bar.spent.usage.total_tokens else []
+    spent = [token_words(bar.spent.usage.total_tokens)] if bar.spent.usage.total_tokens else []
     cost = cost_words(bar.spent)
     if cost:
         spent.append(cost)
@@ -112,16 +112,16 @@ def row_lines(row: Row, now: float, tr: Translate) -> Iterator[str]:
     turns = {bar.turn for bar in row.bars if bar.began is not None}
     if turns:
         total = short_time(sum(bar.seconds(now) for bar in row.bars))
-        yield f"{PHASE_WORDS[row.phase]} · {quantity_words(len(turns), tr('turn'), tr('turns'))} · {total}"
+        yield f"{phase_title(row.phase)} · {turn_words(len(turns))} · {total}"
     else:
-        yield f"{PHASE_WORDS[row.phase]} · {tr('not begun')}"
+        yield f"{phase_title(row.phase)} · {tr('not begun')}"
 
 
 def band_words(band: Band, tr: Translate) -> tuple[str, str]:
     """The name of a band, and a short one."""
     if band.phase == "loop":
         return tr("Iteration {0}").format(band.iteration), str(band.iteration)
-    return PHASE_WORDS[band.phase], ""
+    return phase_title(band.phase), ""
 
 
 def band_lines(band: Band, clock: RunClock, tr: Translate) -> Iterator[str]:

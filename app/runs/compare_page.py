@@ -206,7 +206,7 @@ class RunCard(QWidget):
         parts = (
             moment_words(report.started),
             outcome_words(outcome),
-            run_duration_words(RunDuration(report.times.wall_seconds, report.times.waited_seconds), self.tr),
+            run_duration_words(RunDuration(report.times.wall_seconds, report.times.waited_seconds)),
             money_words(report.usage),
         )
         self.facts.setText(" · ".join(part for part in parts if part))

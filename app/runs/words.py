@@ -168,7 +168,7 @@ def came_to_words(entry: RunEntry) -> str:
     """What came of a run: how it ended, what is done, what was spent."""
     if entry.problem:
         return ""
-    took = run_duration_words(RunDuration(entry.seconds, entry.waited), tr) if entry.seconds else ""
+    took = run_duration_words(RunDuration(entry.seconds, entry.waited)) if entry.seconds else ""
     parts = (ending_words(entry), took, turns_words(entry.done_turns), spent_words(entry))
     return " · ".join(part for part in parts if part)
 

@@ -42,7 +42,7 @@ from core.progress_words import (
     activity_words,
     cost_words,
     phase_words,
-    quantity_words,
+    token_words,
 )
 from core.state import Conflict, MergeRule, Phase, WorkflowState
 from core.usage import Spent, Usage
@@ -130,7 +130,7 @@ def test_cost_is_known_unknown_or_both_but_never_made_up() -> None:
     assert cost_words(progress.spent) == "price unknown"
     progress.apply(UsageReported(time=103.0, turn=LINTER, usage=Usage(output_tokens=210, cost_usd=0.42)))
     assert cost_words(progress.spent) == "$0.42 + unknown"
-    assert quantity_words(progress.spent.usage.total_tokens, "token") == "48,210 tokens"
+    assert token_words(progress.spent.usage.total_tokens) == "48,210 tokens"
     (only_group,) = progress.groups.values()
     assert progress.spent_by(only_group) == progress.spent
 
