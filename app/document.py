@@ -9,16 +9,17 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from app import document_edits as edits
 from app.document_edits import InGroup, Mode, NewStep, OnAgent, Target
-from app.edit_command import EditPlace, ReplaceOutline
+from app.edit_command import EditPlace, ReplaceOutline, says_the_same
 from app.open_workflow import OpenWorkflow
 from app.outline import AgentNode, GroupNode, Outline
 from app.problem_fixes import fix_words, fixed
-from core.settings_keys import Setting, keys_said
+from core.settings_keys import Setting
 from core.state import PHASES, MergeRule, Phase
 from core.workflow_pieces import Pieces
 
 if TYPE_CHECKING:
     from core.fixes import Fix
+    from core.json_types import JsonObject
 
 __all__ = ["EditPlace", "InGroup", "NewStep", "OnAgent", "Target", "WorkflowDocument"]
 
@@ -252,6 +253,15 @@ class WorkflowDocument(OpenWorkflow):
         """Change settings of the workflow; a key such as `budget.max_tokens` reaches into a part."""
         return self._push_field(label, (), changes, edits.update_settings(self._outline, changes))
 
+    def write_payload(self, text: str, payload: JsonObject | None, mistake: str = "") -> bool:
+        """Change the payload that a run begins with. None: `text` is none yet, for the reason that `mistake`
+        says; it is kept beside the payload that there was."""
+        if payload is not None:
+            after = edits.write_payload(self._outline, payload)
+        else:
+            after = edits.leave_unfinished(self._outline, text, mistake)
+        return self._push_field(self.tr("initial payload"), (), {"initial_payload": None}, after)
+
     def rules_elsewhere(self) -> dict[str, Setting]:
         """By path, the merge rules that files and the environment give and that hold here."""
         return self._others.rules(self.settings)
@@ -304,7 +314,7 @@ class WorkflowDocument(OpenWorkflow):
         merge_key: str | None = None,
     ) -> bool:
         """Make a step of undo. `about`: the nodes that the edit is about; None: those that are new."""
-        if after is None or (after == self._outline and _says_the_same(after, self._outline)):
+        if after is None or says_the_same(after, self._outline):
             return False
         if about is None:
             there = {node_id for _, _, group in self._outline.all_groups() for node_id in group.ids}
@@ -323,6 +333,3 @@ def _in_short(names: Sequence[str], many: str) -> str:
     return ", ".join(names) if len(names) <= 3 else many.format(len(names))
 
 
-def _says_the_same(one: Outline, other: Outline) -> bool:
-    """Whether two outlines name the same settings: a default that is said wins over settings files."""
-    return one.settings is other.settings or keys_said(one.settings) == keys_said(other.settings)

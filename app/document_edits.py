@@ -12,9 +12,10 @@ from typing import Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
-from app.outline import AgentNode, GroupNode, NewId, Outline, group_node
+from app.outline import AgentNode, GroupNode, NewId, Outline, Unfinished, group_node, own_copy
 from core.config import AgentEntry, AgentGroup, Group
 from core.fixes import Renamed
+from core.json_types import JsonObject
 from core.state import PHASES, Phase
 
 Mode: TypeAlias = Literal["sequential", "parallel"]
@@ -49,7 +50,7 @@ Target: TypeAlias = InGroup | OnAgent | NewStep
 
 def changed_model(model: ModelT, changes: Mapping[str, object]) -> ModelT:
     """A validated copy with some fields changed. Raises pydantic.ValidationError for bad values."""
-    copy = model.model_copy(deep=True)
+    copy = own_copy(model)
     for key, value in changes.items():
         setattr(copy, key, value)
     return copy
@@ -385,6 +386,17 @@ def update_settings(outline: Outline, changes: Mapping[str, object]) -> Outline:
         else:
             settings = _said(settings, key, value)
     return outline if settings is outline.settings else replace(outline, settings=settings)
+
+
+def write_payload(outline: Outline, payload: JsonObject) -> Outline:
+    """Begin runs with another payload."""
+    settings = outline.settings.model_copy(update={"initial_payload": payload})
+    return replace(outline, settings=settings, unfinished=None)
+
+
+def leave_unfinished(outline: Outline, text: str, mistake: str) -> Outline:
+    """Keep a text of the initial payload that is none yet; runs begin with the one before."""
+    return replace(outline, unfinished=Unfinished(text, mistake))
 
 
 def rename_key(outline: Outline, of: Renamed, key: str, by: str) -> Outline:

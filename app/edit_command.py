@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QUndoCommand
 
+from core.settings_keys import keys_said
+
 if TYPE_CHECKING:
     from app.outline import Outline
 
@@ -22,6 +24,23 @@ class EditPlace:
 
     nodes: tuple[int, ...] = ()
     fields: tuple[str, ...] = ()
+
+
+def says_the_same(one: Outline, other: Outline) -> bool:
+    """Whether two outlines are the same workflow, and name the same settings: a default that is said wins
+    over settings files. In a payload, true is not 1."""
+    if one != other:
+        return False
+    if one.settings is other.settings:
+        return True
+    payloads = one.settings.initial_payload, other.settings.initial_payload
+    if payloads[0] is not payloads[1]:
+        # Not needed for the first paint of the window.
+        from core.merge import same_json
+
+        if not same_json(*payloads):
+            return False
+    return keys_said(one.settings) == keys_said(other.settings)
 
 
 class ReplaceOutline(QUndoCommand):
@@ -57,7 +76,7 @@ class ReplaceOutline(QUndoCommand):
         if not isinstance(other, ReplaceOutline) or other._merge_key != self._merge_key:
             return False
         self._after = other._after
-        self.setObsolete(self._after == self._before)
+        self.setObsolete(says_the_same(self._after, self._before))
         return True
 
     def redo(self) -> None:

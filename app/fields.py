@@ -44,7 +44,7 @@ class OutlinedField(QLineEdit):
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         super().paintEvent(event)
-        _paint_frame(self)
+        paint_frame(self)
 
     def setPlaceholderText(self, text: str) -> None:  # noqa: N802
         """What stands there while it is empty; where it is cut off, the tool tip says all of it."""
@@ -143,7 +143,7 @@ class CalmComboBox(QComboBox):
         mark = QRectF(self.width() - _MARK_ROOM + 6, self.height() / 2 - 6, 12, 12)
         paint_icon(painter, "chevron-down", mark, quiet)
         painter.end()
-        _paint_frame(self)
+        paint_frame(self)
 
     def showPopup(self) -> None:  # noqa: N802
         self.view().setMinimumWidth(self.view().sizeHintForColumn(0) + 24)
@@ -191,14 +191,14 @@ class OutlinedCheckBox(QCheckBox):
         option = QStyleOptionButton()
         self.initStyleOption(option)
         mark = self.style().subElementRect(QStyle.SubElement.SE_CheckBoxIndicator, option, self)
-        _paint_frame(self, mark)
+        paint_frame(self, mark)
 
 
 def _can_be_chosen(index: QModelIndex) -> bool:
     return bool(index.flags() & Qt.ItemFlag.ItemIsEnabled)
 
 
-def _paint_frame(widget: QWidget, box: QRect | None = None) -> None:
+def paint_frame(widget: QWidget, box: QRect | None = None) -> None:
     """The frame of a field (or of a part of it): the theme's line, or the accent where the focus is."""
     painter = QPainter(widget)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)

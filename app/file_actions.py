@@ -199,12 +199,28 @@ class FileActions(QObject):
         if not self._document.is_modified:
             then()
             return
+        if self._document.outline.unfinished is not None:
+            self._ask_about_unfinished(then)
+            return
         text = self.tr("Save the changes to {0}?").format(self._document.title)
         choices = (
             Choice(self.tr("Save"), lambda: self.save_then(then), is_default=True),
             Choice(self.tr("Don’t save"), then, QMessageBox.ButtonRole.DestructiveRole),
         )
         explanation = self.tr("They are lost if you don’t save them.")
+        self.question = ask(self._window, text, explanation, choices, self.tr("Cancel"))
+        self.question.finished.connect(self._forget_question)
+
+    def _ask_about_unfinished(self, then: Callable[[], object]) -> None:
+        """A text of the initial payload cannot be saved; it must not be lost without a word."""
+        text = self.tr("The initial payload of {0} is not finished.").format(self._document.title)
+        explanation = self.tr(
+            "What stands there cannot be read, and is lost. The file keeps the one before."
+        )
+        choices = (
+            Choice(self.tr("Save the rest"), lambda: self.save_then(then)),
+            Choice(self.tr("Don’t save"), then, QMessageBox.ButtonRole.DestructiveRole),
+        )
         self.question = ask(self._window, text, explanation, choices, self.tr("Cancel"))
         self.question.finished.connect(self._forget_question)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +20,7 @@ from core.config import Workflow, WorkflowFile
 from core.problems import Problem, Severity
 from core.settings_keys import Origin
 from core.state import MergeRule
+from core.words import say
 from core.workflow_file import inspect_workflow, load_workflow, save_workflow
 
 if TYPE_CHECKING:
@@ -124,8 +125,8 @@ class OpenWorkflow(QObject):
 
     @property
     def has_edits(self) -> bool:
-        """Whether there are edits that are not saved."""
-        return not self.undo_stack.isClean()
+        """Whether there are edits that are not saved, or that cannot be saved yet."""
+        return not self.undo_stack.isClean() or self._outline.unfinished is not None
 
     @property
     def differs_from_disk(self) -> bool:
@@ -332,10 +333,20 @@ class OpenWorkflow(QObject):
         )
         self._elsewhere = (*self._others.problems, *self._found_in_others())
         self._check_seconds = time.perf_counter() - began
+        found = [*self._of_what_is_unfinished(), *found]
         problems = tuple(sorted([*found, *self._elsewhere], key=lambda problem: _ORDER[problem.severity]))
         if problems != self._problems:
             self._problems = problems
             self.problems_changed.emit()
+
+    def _of_what_is_unfinished(self) -> Iterator[Problem]:
+        unfinished = self._outline.unfinished
+        if unfinished is not None:
+            yield Problem(
+                say("The initial payload cannot be read. {mistake}", mistake=unfinished.mistake),
+                "initial_payload",
+                say("Until it can, the file keeps the one before."),
+            )
 
     def _found_in_others(self) -> list[Problem]:
         """Values of other places that are right in themselves and cannot be in this workflow."""

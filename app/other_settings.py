@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal, SignalInstan
 
 from app.file_watch import FileWatch
 from app.first_paint import after_first_paint
+from app.outline import own_copy
 from core.config import Workflow, WorkflowFile
 from core.settings_keys import MERGE, SETTING_KEYS, Origin, Setting, put_values, value_of
 
@@ -66,7 +67,7 @@ class OtherSettings:
 
     def workflow(self, workflow: Workflow) -> Workflow:
         """The workflow with every setting as a run would have it, but for its merge rules."""
-        copy = workflow.model_copy(deep=True)
+        copy = own_copy(workflow)
         values = {key: self.in_force(workflow, key).value for key in SETTING_KEYS}
         rules = {f"{MERGE}.{path}": rule.value for path, rule in workflow.merge.items()}
         put_values(copy, {**values, **rules})

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from pydantic import BaseModel
 
 from core.config import AgentEntry, AgentGroup, FanOutGroup, Workflow
 from core.place import Place
@@ -16,6 +19,14 @@ from core.workflow_layout import PHASE_KEYS
 
 NewId = Callable[[], int]
 """Gives an id that no node of this document ever had."""
+ModelT = TypeVar("ModelT", bound=BaseModel)
+
+
+def own_copy(model: ModelT) -> ModelT:
+    """A deep copy that may be changed, but for a workflow's initial payload: that is never changed in place,
+    and copying a megabyte of it with every edit would hold up the window."""
+    payload = getattr(model, "initial_payload", None)
+    return model.__deepcopy__({id(payload): payload})
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +70,26 @@ class GroupNode:
 
 
 @dataclass(frozen=True, slots=True)
+class Unfinished:
+    """Text of the initial payload that is none yet, and what is wrong with it in a sentence."""
+
+    text: str
+    mistake: str
+
+
+@dataclass(frozen=True, slots=True)
 class Outline:
-    """The three phases and the workflow's own settings (whose phases are left empty)."""
+    """The three phases and the workflow's own settings (whose phases are left empty).
+
+    `unfinished` is what was typed for the initial payload and cannot be it: undo and redo keep it, the file
+    and runs have `settings.initial_payload`.
+    """
 
     settings: Workflow
     preparation: tuple[GroupNode, ...] = ()
     loop: tuple[GroupNode, ...] = ()
     finalization: tuple[GroupNode, ...] = ()
+    unfinished: Unfinished | None = None
 
     @classmethod
     def from_workflow(cls, workflow: Workflow, new_id: NewId) -> Outline:
@@ -73,19 +97,19 @@ class Outline:
         phases: dict[Phase, tuple[GroupNode, ...]] = {
             phase: tuple(group_node(group, new_id) for group in workflow.groups(phase)) for phase in PHASES
         }
-        settings = workflow.model_copy(deep=True)
+        settings = own_copy(workflow)
         for phase in PHASES:
             settings.groups(phase).clear()
         return cls(settings, phases["preparation"], phases["loop"], phases["finalization"])
 
     def to_workflow(self) -> Workflow:
-        """A workflow of its own, which the caller may change."""
+        """A workflow of its own, which the caller may change, but for what is in its payload."""
         phases = {
             PHASE_KEYS[phase]: [group.to_model() for group in self.groups(phase)]
             for phase in PHASES
             if self.groups(phase) or PHASE_KEYS[phase] in self.settings.model_fields_set
         }
-        return self.settings.model_copy(deep=True).model_copy(update=phases)
+        return own_copy(self.settings).model_copy(update=phases)
 
     def groups(self, phase: Phase) -> tuple[GroupNode, ...]:
         """The groups of a phase, in order."""

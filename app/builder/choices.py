@@ -20,6 +20,14 @@ def isolation_choices() -> list[Choice]:
     ]
 
 
+def merge_strategy_choices() -> list[Choice]:
+    """How what parallel agents wrote comes together; not all of it runs yet."""
+    return [
+        Choice(words.tr("One after another"), "sequential"),
+        Choice(words.tr("By git merge"), "git-merge", words.tr("cannot run yet")),
+    ]
+
+
 def backend_choices(document: WorkflowDocument, inherited: str, chosen: Collection[str]) -> list[Choice]:
     """The backends there are; also those that a file names and that are unknown."""
     names = list(dict.fromkeys((*document.known_backends, *sorted(chosen))))

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from app import field_text
 from app.builder import words
-from app.builder.choices import isolation_choices
+from app.builder.choices import isolation_choices, merge_strategy_choices
 from app.builder.form_page import FormPage
 from app.builder.merge_rules import Elsewhere, MergeRules
 from app.builder.payload_words import known_words
@@ -74,6 +74,12 @@ class GroupPage(FormPage):
             "isolation",
             isolation_choices(),
             lambda: self._inherited("isolation", "isolation"),
+        )
+        self._choice(
+            self.tr("Work is merged"),
+            "merge_strategy",
+            merge_strategy_choices(),
+            lambda: self._inherited("merge_strategy", "merge_strategy"),
         )
         complete = ChoiceRow(self.tr("Complete when"), self.body, [])
         complete.explain(self._complete_note)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -23,6 +24,8 @@ _STEP = re.compile(r"\.get\([\"']([\w -]+)[\"']|\[[\"']([\w -]+)[\"']\]|\.([A-Za
 _LONGEST_PROMPT = 100_000
 _DEEPEST = 6
 _MOST_KEYS = 50
+_MOST_PLACES = 1000
+"""Of an initial payload: nobody reads a longer list, and it is made with every letter."""
 _WORD = re.compile(r"[\w.]*\Z")
 _REST = re.compile(r"\w*")
 _KEY = re.compile(r"[\w-]*\Z")
@@ -39,7 +42,7 @@ def known_words(document: WorkflowDocument) -> dict[Keys, str]:
         words.update(dict.fromkeys(_mentioned(prompt), ""))
     for path in (*document.settings.merge, *document.rules_elsewhere()):
         words.setdefault(_keys(path), "")
-    words.update(_places(document.settings.initial_payload, ()))
+    words.update(itertools.islice(_places(document.settings.initial_payload, ()), _MOST_PLACES))
     for known in document.known.paths():
         words[_keys(known.path)] = _bare_of_kinds(known.kinds)
     words.pop((), None)
@@ -99,7 +102,7 @@ def _mentioned(prompt: str) -> tuple[Keys, ...]:
 
 
 def _places(value: Mapping[str, JsonValue], above: Keys) -> Iterator[tuple[Keys, str]]:
-    for key, inner in list(value.items())[:_MOST_KEYS]:
+    for key, inner in itertools.islice(value.items(), _MOST_KEYS):
         here = (*above, key)
         yield here, _bare(inner)
         if isinstance(inner, dict) and len(here) < _DEEPEST:

@@ -10,16 +10,18 @@ from PySide6.QtWidgets import QWidget
 
 from app import field_text
 from app.builder import words
-from app.builder.choices import backend_choices, isolation_choices, known_models
+from app.builder.choices import backend_choices, isolation_choices, known_models, merge_strategy_choices
 from app.builder.folder_row import FolderRow
 from app.builder.form_page import FormPage
 from app.builder.merge_rules import MergeRules
+from app.builder.payload_row import PayloadRow, PayloadState, mistake_in_words
 from app.builder.payload_words import known_words, of_condition, of_list
 from app.completion import FieldCompletion, Suggestions
 from app.first_paint import after_first_paint
 from app.form_rows import CheckRow, Choice, ChoiceRow, Row, TextRow
 from core.condition import NAMES, ConditionError, compile_condition, condition_in_words
 from core.config import DEFAULT_CONDITION, Workflow
+from core.payload_text import PayloadText
 from core.settings_keys import Origin, is_content
 from core.state import MergeRule
 
@@ -155,6 +157,28 @@ class WorkflowPage(FormPage):
         )
         self._finalize.finished.connect(self._document.end_merging)
         self._finalize.setObjectName("finalize_on_abort")
+        self._add_payload()
+
+    def _add_payload(self) -> None:
+        self.payload = PayloadRow(self.tr("Initial payload"), self.body)
+        self.payload.placeholder(lambda: self.tr("{0} (usual)").format("{}"))
+        self.payload.explain(
+            lambda: self.tr("JSON that the first agents get, such as {0}; every agent may add to it").format(
+                '{"goal": "…"}'
+            )
+        )
+        self.payload.setObjectName("initial_payload")
+        self.payload.finished.connect(self._document.end_merging)
+        self.add(
+            self.payload,
+            lambda: PayloadState(self._document.settings.initial_payload, self._document.outline.unfinished),
+            self._write_payload,
+            wide=True,
+        )
+
+    def _write_payload(self, read: object) -> None:
+        if isinstance(read, PayloadText):
+            self._document.write_payload(read.text, read.payload, mistake_in_words(read))
 
     def _add_turns(self) -> None:
         self.section(self.tr("Agents at work"))
@@ -243,6 +267,12 @@ class WorkflowPage(FormPage):
             lambda: self.tr("where agents read and write files"),
         )
         self._choice(self.tr("Each agent works in"), "isolation", isolation_choices())
+        self._choice(
+            self.tr("Work is merged"),
+            "merge_strategy",
+            merge_strategy_choices(),
+            lambda: self.tr("how what agents wrote in worktrees of their own comes together"),
+        )
         self._folder(
             self.tr("Log folder"),
             "log_dir",
