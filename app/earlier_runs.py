@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QRunnable, Qt, QThreadPool, QTimer, Signal, SignalInstance, Slot
 from PySide6.QtGui import QGuiApplication
 
+from app.first_paint import after_first_paint
 from core.config import WorkflowFile
 from core.run_folders import log_dir_of, workdir_of
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from core.known_payload import KnownPayload
 
 SETTLE_MS = 300
-"""After the last change of what decides about the folder; also keeps the reading out of the start."""
+"""After the last change of what decides about the folder."""
 
 
 class _Reader:
@@ -92,7 +93,7 @@ class EarlierRunsSource(QObject):
             folder = None
         if folder != self._folder and not self._closed:
             self._folder = folder
-            self._settle.start()
+            after_first_paint(self._settle.start)
 
     @Slot()
     def refresh(self) -> None:
@@ -114,7 +115,7 @@ class EarlierRunsSource(QObject):
     @Slot(Qt.ApplicationState)
     def _come_back(self, state: Qt.ApplicationState) -> None:
         if state is Qt.ApplicationState.ApplicationActive and not self._closed:
-            self._settle.start()
+            after_first_paint(self._settle.start)
 
     @Slot(object)
     def _take(self, done: tuple[Path, KnownPayload]) -> None:

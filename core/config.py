@@ -10,6 +10,9 @@ import os
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
+import core.plain_pydantic  # noqa: F401
+
+# isort: split
 from pydantic import BaseModel, ConfigDict, Field
 
 from core.json_types import JsonValue

@@ -31,6 +31,8 @@ NOT_YET = {
     "rich": "the command line's",
     "jinja2": "reports",
     "regex": "logs",
+    "importlib.metadata": "plug-ins of pydantic are not looked for",
+    "email": "importlib.metadata brings it",
     "filelock": "runs",
     "core.agent_definition": "agents are read on a worker",
     "core.agent_library": "the same",
@@ -176,6 +178,71 @@ def test_modules_that_must_not_be_loaded_exist() -> None:
         if name.startswith(("app.", "core.")):
             path = PROJECT.joinpath(*name.split("."))
             assert path.is_dir() or path.with_suffix(".py").is_file(), name
+
+
+# --- what is left out of libraries --------------------------------------------------------------------------
+
+# What PySide6 says of its functions, also when it is asked in another order than at a start.
+ASK = """
+import sys
+if sys.argv[1] == "plain":
+    import app.plain_imports
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QColor, QGuiApplication
+from PySide6.support.signature import get_signature
+application = QGuiApplication([])
+for call in (
+    lambda: QColor("red").setRgb("green"),
+    lambda: QObject(1, 2, 3),
+    lambda: QObject(nothing=1),
+    lambda: QObject().setProperty(Qt),
+    lambda: QObject().no_such_name,
+):
+    try:
+        call()
+    except (TypeError, AttributeError) as error:
+        print(type(error).__name__, error)
+print(get_signature(QColor.setRgb), QObject.setProperty.__doc__)
+from PySide6.support.signature import errorhandler, layout, parser
+print(errorhandler.make_helptext.__name__, layout.create_signature.__name__, hasattr(parser, "nothing"))
+from PySide6.support.signature.lib.pyi_generator import generate_pyi
+print(generate_pyi.__name__)
+"""
+
+
+def test_pyside_says_of_its_functions_what_it_says_without_plain_imports() -> None:
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", ASK, how],
+            env={**os.environ, "PYTHONPATH": str(PROJECT), "QT_QPA_PLATFORM": "offscreen"},
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=True,
+        ).stdout
+        for how in ("plain", "as it comes")
+    ]
+    assert said[0] == said[1]
+    assert "setRgb(r: int" in said[0]
+
+
+def test_pydantic_does_not_look_for_plugins_and_still_could() -> None:
+    text = """
+import core.config, sys
+name = "pydantic.plugin._loader"
+stand_in = sys.modules[name]
+print(stand_in.get_plugins(), "importlib.metadata" in sys.modules)
+print(stand_in.PYDANTIC_ENTRY_POINT_GROUP, sys.modules[name] is not stand_in)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", text],
+        env={**os.environ, "PYTHONPATH": str(PROJECT)},
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=True,
+    )
+    assert done.stdout.splitlines() == ["() False", "pydantic True"]
 
 
 # --- what waits ------------------------------------------------------------------------------------------
