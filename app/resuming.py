@@ -17,10 +17,10 @@ SURVIVORS = "survivors"
 
 if TYPE_CHECKING:
     from app.history import History
+    from app.resume_offer import ResumeOffer
     from app.right_side import RightSide
     from app.run_session import RunSession
     from app.run_view.run_view import RunView
-    from app.runs.resume_form import ResumeForm
     from app.runs.run_reader import Reading, RunReader
     from app.runs.runs_page import RunsPage
     from core.orphans import Orphan
@@ -45,8 +45,7 @@ class Resuming(QObject):
         self._run = run
         self._history = history
         self._notices = notices
-        self._view: RunView | None = None
-        self._form: ResumeForm | None = None
+        self._offered: ResumeOffer | None = None
         """What the banner offers."""
         self._page: RunsPage | None = None
         self._reader: RunReader | None = None
@@ -86,8 +85,8 @@ class Resuming(QObject):
     def _running_changed(self, running: bool) -> None:
         if self._page is not None:
             self._page.set_blocked(self._blocked())
-        if self._form is not None:
-            self._form.set_blocked(self._blocked())
+        if self._offered is not None:
+            self._offered.form.set_blocked(self._blocked())
         if not running:
             self._notices.dismiss(SURVIVORS)
             self._read_ended()
@@ -111,15 +110,13 @@ class Resuming(QObject):
 
     @Slot(object)
     def _connect_view(self, view: RunView) -> None:
-        from app.runs.resume_form import ResumeForm
+        from app.resume_offer import ResumeOffer
         from app.runs.run_reader import RunReader
 
-        self._view = view
         self._reader = RunReader(self)
         self._reader.told.connect(self._offer)
-        self._form = ResumeForm(view, compact=True)
-        self._form.resume_requested.connect(self._run.resume)
-        view.banner.set_resume_form(self._form)
+        self._offered = ResumeOffer(view)
+        self._offered.form.resume_requested.connect(self._run.resume)
 
     def _read_ended(self) -> None:
         """Read the journal of the run that is over: its folder is let go of now."""
@@ -131,13 +128,12 @@ class Resuming(QObject):
     @Slot(object)
     def _offer(self, reading: Reading) -> None:
         """The journal of the run that ended was read back: offer what it says can be done."""
-        progress, view, form = self._run.progress, self._view, self._form
-        if progress is None or view is None or form is None:
+        progress, offered = self._run.progress, self._offered
+        if progress is None or offered is None:
             return
         for entry in reading.entries:
             if entry.folder == Path(progress.folder) and progress.status is not None:
-                form.show_run(entry)
-                view.banner.offer_resume(entry.resumable)
+                offered.show_run(entry)
 
     def close(self) -> None:
         """The window closes: wait for what is being read."""

@@ -109,6 +109,14 @@ def _adapter() -> TypeAdapter[Event]:
     return _EVENT
 
 
+def event_of(line: bytes) -> Event | None:
+    """The event of one line of a journal; None for a torn line and one of a newer version."""
+    try:
+        return _adapter().validate_json(line)
+    except ValidationError:
+        return None
+
+
 def read_journal(path: Path) -> list[Event]:
     """The events of a journal, in order. Torn lines and lines of a newer version are passed over.
 

@@ -56,14 +56,23 @@ def _look(
 
 class StateHistory:
     """The states of one run. `folder`: the run folder; `past`: what is recorded of the run already.
+    `states_are_told`: whoever tells what happens tells the states, too; else they are made again.
 
     Any thread may use it. `take` and `points` cost next to nothing; `look` may read the journal and merge.
     """
 
-    def __init__(self, folder: Path | None = None, past: RecordedRun | None = None, room: int = ROOM) -> None:
+    def __init__(
+        self,
+        folder: Path | None = None,
+        past: RecordedRun | None = None,
+        room: int = ROOM,
+        *,
+        states_are_told: bool = True,
+    ) -> None:
         self._folder = folder
         self._past = past
         self._room = room
+        self._states_are_told = states_are_told
         self._lock = threading.RLock()
         self._fold = PointFold()
         self._read = past is None
@@ -113,7 +122,7 @@ class StateHistory:
         if isinstance(event, Merged):
             merge = fold.merges[-1]
             # Its state comes in a moment; until then it is nothing to look at.
-            self._awaits = 1
+            self._awaits = int(self._states_are_told)
             merge.updates = self._updates(merge)
         return stands is not None or len(fold.merges) > before or isinstance(event, RunFinished)
 

@@ -37,6 +37,8 @@ class AgentOrders(QObject):
         super().__init__(parent)
         self._progress = RunProgress()
         self.may_retry: Callable[[str], bool] = lambda _: True
+        self.why_none = ""
+        """Why nothing can be ordered of this run here, as the end of a sentence; empty: it can."""
         self._workflow: Workflow | None = None
         """As the run has it, once somebody asked."""
 
@@ -54,7 +56,7 @@ class AgentOrders(QObject):
             return self.tr("the run is over")
         if known.status is TurnStatus.WAITING:
             return self.tr("it has not begun")
-        return self.tr("it is done") if known.is_over else ""
+        return self.tr("it is done") if known.is_over else self.why_none
 
     def why_no_retry(self, turn: str) -> str:
         """Why an agent cannot be tried again; empty: it can."""
@@ -68,10 +70,12 @@ class AgentOrders(QObject):
             return self.tr("it has not begun")
         if progress.stopping is not None:
             return self.tr("the run is being stopped")
-        if progress.paused:
+        if progress.paused and not self.why_none:
             return self.tr("the run is paused; resume the run")
         if known.is_over and not self._group_goes_on(known):
             return self.tr("its group is done")
+        if self.why_none:
+            return self.why_none
         return "" if self.may_retry(turn) else self.tr("the run is about to end")
 
     def _group_goes_on(self, turn: TurnProgress) -> bool:

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.accessible import announce
 from app.buttons import Button, ButtonLook
+from app.plain_text import plain_tool_tip
 from app.reading_text import ReadingText
 from app.run_view.bar_paint import paint_bar
 from app.run_view.silence import is_about_silence, is_settled, note_words
@@ -39,9 +40,7 @@ class NotesBar(QWidget):
         self.text.setAccessibleName(self.tr("Latest warning"))
         self.show_button = Button(self.tr("Show"), ButtonLook.LINK, "", self)
         self.stop_button = Button(self.tr("Stop"), ButtonLook.LINK, "", self)
-        self.stop_button.setToolTip(self.tr("Stop this agent"))
         self.retry_button = Button(self.tr("Try again"), ButtonLook.LINK, "", self)
-        self.retry_button.setToolTip(self.tr("End this agent and try it again"))
         self.stop_button.clicked.connect(self._stop)
         self.retry_button.clicked.connect(self._retry)
         self.close_button = Button("", ButtonLook.FLAT, "x", self)
@@ -55,7 +54,17 @@ class NotesBar(QWidget):
         layout.addWidget(self.text, 1, Qt.AlignmentFlag.AlignVCenter)
         for button in (self.show_button, self.stop_button, self.retry_button, self.close_button):
             layout.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+        self.set_read_only("")
         self.hide()
+
+    def set_read_only(self, why: str) -> None:
+        """Why nothing can be ordered here, as the end of a sentence; empty: it can."""
+        stop, retry = self.tr("Stop this agent"), self.tr("End this agent and try it again")
+        if why:
+            stop = retry = self.tr("Not here: {0}.").format(why)
+        for button, words in ((self.stop_button, stop), (self.retry_button, retry)):
+            button.setEnabled(not why)
+            button.setToolTip(plain_tool_tip(words))
 
     def begin(self, progress: RunProgress) -> None:
         """Another run; what its past tells is not news."""

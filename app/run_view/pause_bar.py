@@ -10,6 +10,7 @@ from app.accessible import announce
 from app.buttons import Button, ButtonLook
 from app.flow_layout import FlowLayout
 from app.labels import QuietLabel
+from app.plain_text import plain_tool_tip
 from app.reading_text import ReadingText
 from app.run_view.bar_paint import paint_bar
 from app.theme import font
@@ -33,6 +34,7 @@ class PauseBar(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._why = ""
+        self._read_only = ""
         self.title = _plain(QLabel(self))
         self.title.setFont(font(bold=True))
         self.why = ReadingText(self, most_lines=4)
@@ -40,9 +42,7 @@ class PauseBar(QWidget):
         self.advice = QuietLabel("", self)
         self.advice.setWordWrap(True)
         self.resume_button = Button(self.tr("Resume"), ButtonLook.OUTLINED, "play", self)
-        self.resume_button.setToolTip(self.tr("Go on: what failed is tried again, and what waits may begin"))
         self.stop_button = Button(self.tr("Stop"), ButtonLook.OUTLINED, "square", self)
-        self.stop_button.setToolTip(self.tr("End the run; what is finished is kept, and it can go on later"))
         self.resume_button.clicked.connect(self._resume)
         self.stop_button.clicked.connect(self._stop)
         buttons = FlowLayout()
@@ -56,7 +56,19 @@ class PauseBar(QWidget):
         layout.addWidget(self.advice)
         layout.addSpacing(4)
         layout.addLayout(buttons)
+        self.set_read_only("")
         self.hide()
+
+    def set_read_only(self, why: str) -> None:
+        """Why nothing can be ordered here, as the end of a sentence; empty: it can. For the next run."""
+        self._read_only = why
+        self._why = ""
+        resume = self.tr("Go on: what failed is tried again, and what waits may begin")
+        stop = self.tr("End the run; what is finished is kept, and it can go on later")
+        if why:
+            resume = stop = self.tr("Not here: {0}.").format(why)
+        self.resume_button.setToolTip(plain_tool_tip(resume))
+        self.stop_button.setToolTip(plain_tool_tip(stop))
 
     def show_run(self, progress: RunProgress) -> None:
         """Show why the run waits, if it does."""
@@ -86,7 +98,7 @@ class PauseBar(QWidget):
                 )
             )
             for button in (self.resume_button, self.stop_button):
-                button.setEnabled(True)
+                button.setEnabled(not self._read_only)
             announce(self, f"{words} {self.why.text()}", urgent=True)
         if progress.stopping is not None:
             self._switch_off()

@@ -118,6 +118,17 @@ class RunView(QWidget):
         self.tabs.set_recorded(recorded)
         self.banner.offer_again(not recorded)
 
+    def set_read_only(self, why: str) -> None:
+        """Why nothing can be ordered of a run that is watched here, as the end of a sentence; empty: it can.
+
+        Such a run goes on in another process and is told by its journal alone. For the runs that begin from
+        now on.
+        """
+        self.orders.why_none = why
+        self.pause.set_read_only(why)
+        self.notes.set_read_only(why)
+        self.tabs.state_tab.states_are_told = not why
+
     def begin(self, progress: RunProgress, past: RecordedRun | None = None) -> None:
         """Show another run, from its beginning. `past`: the recorded run that this one is or goes on with."""
         self._progress = progress

@@ -60,6 +60,8 @@ class StateTab(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.states_are_told = True
+        """Whether states are told, of runs that begin from now on; else they are made from the journal."""
         self._history = StateHistory()
         self._dirty = False
         """The points have changed since they were shown."""
@@ -189,7 +191,7 @@ class StateTab(QWidget):
         """Show another run, from its beginning. `past`: what is recorded of it already."""
         self.work.forget()
         self._wait.stop()
-        self._history = StateHistory(folder, past)
+        self._history = StateHistory(folder, past, states_are_told=self.states_are_told)
         self._look = None
         self._reads_conflict = False
         self._dirty = past is not None

@@ -138,6 +138,8 @@ class TurnPill(QAbstractButton):
         painter.setPen(QPen(colors.color("line"), 1))
         painter.drawLine(QPointF(edge + 0.5, 5), QPointF(edge + 0.5, self.height() - 5))
         token = "failed" if self._over_stop else "quiet"
+        if self._orders.why_none:
+            token = "disabled"
         paint_icon(painter, "square", self._stop_box(), colors.color(token))
 
     # --- stopping it -----------------------------------------------------------------------------------
@@ -160,6 +162,8 @@ class TurnPill(QAbstractButton):
         if not self._on_stop(where):
             return self.toolTip()
         words = self.tr("Stop {0}. {1}").format(self._name, self._orders.after_stop(self.objectName()))
+        if self._orders.why_none:
+            words = self.tr("{0} cannot be stopped here: {1}.").format(self._name, self._orders.why_none)
         return plain_tool_tip(harmless(words))
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802

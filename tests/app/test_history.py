@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -37,6 +40,7 @@ from app.runs.runs_page import RunsPage
 from app.settings_store import SettingsStore
 from app.side import Side
 from core.events import RunPaused, RunStarted
+from core.journal import Journal
 from core.open_runs import RunLock
 from core.progress import RunProgress
 from tests.core.run_support import FinishedRun, Workshop
@@ -271,7 +275,7 @@ def test_an_opened_run_that_is_not_complete_can_be_resumed_where_it_says_how_it_
     room.until(lambda: room.history.side.opened is not None and not room.history.side.shows_list)
     opened = room.history.side.opened
     assert opened is not None
-    button = opened.form.resume_button
+    button = opened.offer.form.resume_button
     assert button.isVisible()
     room.page.set_blocked("Another one goes on.")
     assert not button.isEnabled()
@@ -338,29 +342,146 @@ def test_the_run_of_this_window_is_told_apart_and_followed(room: Room, shop: Wor
     assert room.right.side is Side.RUN
 
 
-def test_a_run_that_goes_on_elsewhere_is_shown_and_can_be_read_again(room: Room, shop: Workshop) -> None:
-    first, _ = two_runs(shop)
-    journal = first.folder / "journal.jsonl"
-    lines = journal.read_text().splitlines(keepends=True)
-    journal.write_text("".join(lines[:-1]))
-    lock = RunLock(first.folder)
-    lock.acquire()
-    try:
-        room.list_runs(2)
-        room.select(first)
-        assert room.page.current is not None
-        assert room.page.current.outcome is Outcome.GOING_ON
-        assert not room.page.actions_of_runs.delete.isEnabled()
-        room.key(Qt.Key.Key_Return)
-        side = room.history.side
-        room.until(lambda: not side.shows_list)
-        assert side.opened is not None
-        assert side.opened.bar.again_button.isVisible()
-        journal.write_text("".join(lines))
-        QTest.mouseClick(side.opened.bar.again_button, Qt.MouseButton.LeftButton)
-        room.until(lambda: side.opened is not None and not side.opened.bar.again_button.isVisible())
-    finally:
-        lock.release()
+@dataclass
+class Elsewhere:
+    """A run that another process goes on with: its lock is held, and its journal grows."""
+
+    folder: Path
+    rest: list[str]
+    lock: RunLock
+
+    def write(self, until: str = "") -> None:
+        """The next lines, up to the first event of this type; else all."""
+        with (self.folder / "journal.jsonl").open("a") as file:
+            while self.rest:
+                line = self.rest.pop(0)
+                file.write(line)
+                if until and f'"type":"{until}"' in line:
+                    return
+
+    def let_go(self) -> None:
+        self.lock.release()
+
+
+@pytest.fixture
+def elsewhere(shop: Workshop) -> Iterator[Callable[[FinishedRun, str], Elsewhere]]:
+    """Puts a run back to the first event of a type, as if it went on from there in another process."""
+    made: list[Elsewhere] = []
+
+    def put_back(run: FinishedRun, until: str) -> Elsewhere:
+        journal = run.folder / "journal.jsonl"
+        lines = journal.read_text().splitlines(keepends=True)
+        journal.write_text("")
+        lock = RunLock(run.folder)
+        lock.acquire()
+        made.append(Elsewhere(run.folder, lines, lock))
+        made[-1].write(until)
+        return made[-1]
+
+    yield put_back
+    for each in made:
+        each.let_go()
+
+
+def test_a_run_that_goes_on_elsewhere_is_followed_live(
+    room: Room, shop: Workshop, elsewhere: Callable[[FinishedRun, str], Elsewhere]
+) -> None:
+    shop.agent("amala", text="Hello from amala.", writes={"score": 3})
+    shop.agent("vera", text="Hello from vera.", writes={"score": 90})
+    run = shop.run(
+        {"name": "audit", "loop_agents": ["amala", "vera"], "end_state_condition": "False", "max_loops": 1}
+    )
+    there = elsewhere(run, "turn_started")
+    room.list_runs(1)
+    assert room.page.current is not None
+    assert room.page.current.outcome is Outcome.GOING_ON
+    assert not room.page.actions_of_runs.delete.isEnabled()
+    room.key(Qt.Key.Key_Return)
+    side = room.history.side
+    room.until(lambda: not side.shows_list)
+    assert side.opened is not None
+    view = side.opened.view
+    assert "goes on in another OpenLoop window" in view.origin.text()
+    assert str(os.getpid()) in view.origin.text()
+    room.until(lambda: len(view.strip.pills) == 1)
+    pill = next(iter(view.strip.pills.values()))
+    assert "amala" in pill.accessibleName()
+    said: list[str] = []
+    view.message.connect(said.append)
+    QTest.mouseClick(pill, Qt.MouseButton.LeftButton, pos=QPoint(pill.width() - 6, pill.height() // 2))
+    assert "cannot be stopped: its run goes on in another window" in said[-1]
+    orders = [action for action in pill.menu().actions() if "another window" in action.text()]
+    assert [action.isEnabled() for action in orders] == [False, False]
+
+    view.tabs.show_state()
+    there.write("merged")
+    room.until(lambda: view.tabs.state_tab.points.number == 1)
+    state = view.tabs.state_tab
+    room.until(lambda: state._look is not None and state._look.state.payload.get("score") == 3)
+    there.write("turn_started")
+    room.until(lambda: ["vera" in each.accessibleName() for each in view.strip.pills.values()] == [True])
+    assert not view.banner.isVisible()
+    there.write()
+    room.until(view.banner.isVisible)
+    there.let_go()
+    room.until(lambda: not view.origin.isVisible())
+    assert view.tabs.page == "state", "whoever reads something in it goes on reading"
+    assert "all loops used up" in side.opened.bar.title.text
+    assert side.opened.offer.form.isVisible()
+    assert side.opened.following.folder is None
+
+
+def test_a_run_that_is_followed_and_cut_off_says_so(
+    room: Room, shop: Workshop, elsewhere: Callable[[FinishedRun, str], Elsewhere]
+) -> None:
+    shop.agent("vera")
+    there = elsewhere(shop.run({"name": "audit", "preparation_agents": ["vera"]}), "turn_started")
+    room.list_runs(1)
+    room.key(Qt.Key.Key_Return)
+    side = room.history.side
+    room.until(lambda: not side.shows_list)
+    assert side.opened is not None
+    assert side.opened.view.origin.isVisible()
+    there.let_go()
+    room.until(side.opened.view.banner.isVisible)
+    assert "cut off" in side.opened.view.banner.title.text()
+    assert not side.opened.view.origin.isVisible()
+
+
+def test_a_run_that_is_paused_elsewhere_is_resumed_there(
+    room: Room, shop: Workshop, elsewhere: Callable[[FinishedRun, str], Elsewhere]
+) -> None:
+    shop.agent("vera")
+    there = elsewhere(shop.run({"name": "audit", "preparation_agents": ["vera"]}), "turn_started")
+    room.list_runs(1)
+    room.key(Qt.Key.Key_Return)
+    side = room.history.side
+    room.until(lambda: not side.shows_list)
+    assert side.opened is not None
+    pause = side.opened.view.pause
+    journal = Journal(there.folder / "journal.jsonl")
+    journal.append(RunPaused(time=time.time(), message="The quota is used up."))
+    journal.close()
+    room.until(pause.isVisible)
+    assert not pause.resume_button.isEnabled()
+    assert not pause.stop_button.isEnabled()
+    assert "another window" in pause.resume_button.toolTip()
+
+
+def test_nothing_is_followed_any_more_when_one_goes_back(
+    room: Room, shop: Workshop, elsewhere: Callable[[FinishedRun, str], Elsewhere]
+) -> None:
+    shop.agent("vera")
+    elsewhere(shop.run({"name": "audit", "preparation_agents": ["vera"]}), "turn_started")
+    room.list_runs(1)
+    room.key(Qt.Key.Key_Return)
+    side = room.history.side
+    room.until(lambda: not side.shows_list)
+    assert side.opened is not None
+    assert side.opened.following.folder is not None
+    room.key(Qt.Key.Key_Escape)
+    assert side.shows_list
+    assert side.opened.following.folder is None
 
 
 # --- comparing ------------------------------------------------------------------------------------------

@@ -1,0 +1,127 @@
+"""A run that was opened from the history: the live view, fed from its folder, below a way back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from core.progress import RunProgress
+from core.run_whereabouts import RunHome, Whereabouts
+
+if TYPE_CHECKING:
+    from app.run_view.run_view import RunView
+    from app.runs.entry import RunEntry
+    from core.events import Event
+    from core.recorded_run import RecordedRun
+
+
+class OpenedRun(QWidget):
+    """A recorded run, whose banner offers to go on with it; or one that goes on in another process, which is
+    followed: everything is shown as it happens there, and nothing can be ordered from here.
+
+    Signals: `ended()`: what was followed is over or was cut off, and is to be read again.
+    """
+
+    ended = Signal()
+
+    def __init__(self, parent: QWidget | None = None, *, clock: Callable[[], float] = time.time) -> None:
+        super().__init__(parent)
+        # Not before a run is opened.
+        from app.resume_offer import ResumeOffer
+        from app.run_view.run_view import RunView
+        from app.runs.back_bar import BackBar
+        from app.runs.following import Following
+
+        self._clock = clock
+        self._progress = RunProgress()
+        self.bar = BackBar(self)
+        self.view: RunView = RunView(self)
+        self.offer = ResumeOffer(self.view)
+        self.following = Following(self)
+        self.following.told.connect(self._take)
+        self.following.ended.connect(self.ended)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.bar)
+        layout.addWidget(self.view, 1)
+        self.folder: Path | None = None
+        """The run that is shown."""
+
+    def show_run(self, entry: RunEntry, run: RecordedRun, where: Whereabouts | None = None) -> None:
+        """Show this run. `where`: of one that goes on, what runs it."""
+        from app.runs.run_delegate import icon_of
+        from app.runs.words import day_words, ending_words
+
+        page = self.view.tabs.page if self.folder == entry.folder else ""
+        self.following.stop()
+        self.folder, self._progress = entry.folder, run.progress
+        now = self._clock()
+        parts = (run.workflow, day_words(run.started, now), ending_words(entry))
+        title = " · ".join(part for part in parts if part)
+        self.bar.show_run(title, icon_of(entry))
+        self.view.set_recorded(not run.going_on)
+        self.view.banner.offer_again(False)
+        self.view.set_read_only(self._why_read_only(where) if run.going_on else "")
+        self.view.begin(run.progress, run)
+        self.view.show_origin(self._where_words(where) if run.going_on else "")
+        if run.going_on:
+            self.view.take((), now)
+            self.following.follow(entry.folder, run.events)
+        else:
+            self.offer.show_run(entry)
+        if page:
+            # It was followed until now: whoever reads something in it goes on reading.
+            self.view.tabs.show_page(page)
+
+    def _where_words(self, where: Whereabouts | None) -> str:
+        home = where.home if where is not None else RunHome.UNKNOWN
+        words = {
+            RunHome.TERMINAL: self.tr(
+                "This run goes on in a terminal (process {0}). Here you see what happens there; stop and "
+                "answer it in the terminal."
+            ),
+            RunHome.WINDOW: self.tr(
+                "This run goes on in another OpenLoop window (process {0}). Here you see what happens there; "
+                "stop and answer it in that window."
+            ),
+            RunHome.UNKNOWN: self.tr(
+                "This run goes on elsewhere: as another user, or on another computer. Here you see what "
+                "happens there; stop and answer it where it was started."
+            ),
+        }[home]
+        return words.format(where.pid if where is not None else "")
+
+    def _why_read_only(self, where: Whereabouts | None) -> str:
+        """Why nothing can be ordered, as the end of a sentence."""
+        if where is not None and where.home is RunHome.TERMINAL:
+            return self.tr("its run goes on in a terminal, and is stopped there")
+        if where is not None and where.home is RunHome.WINDOW:
+            return self.tr("its run goes on in another window, and is stopped there")
+        return self.tr("its run goes on elsewhere, and is stopped there")
+
+    @Slot(object)
+    def _take(self, events: Sequence[Event]) -> None:
+        """This happened where it runs; or only time went on."""
+        if events:
+            self._progress.apply_all(events)
+            self.view.take(events, self._clock())
+        elif self._progress.running:
+            self.view.tick(self._clock())
+
+    def let_go(self) -> None:
+        """Show nothing, and hold no file of the run open."""
+        self.following.stop()
+        self.folder, self._progress = None, RunProgress()
+        self.view.show_origin("")
+        self.view.set_read_only("")
+        self.view.begin(self._progress)
+
+    def close_following(self) -> None:
+        """The window closes: wait for the worker."""
+        self.following.close()
