@@ -27,6 +27,7 @@ JsonPath: TypeAlias = tuple[str | int, ...]
 
 _LINE_BREAK = re.compile(r"\r\n?|\n")
 _PLAIN_KEY = re.compile(r"[A-Za-z_$][\w$-]*")
+_DECODER = json.JSONDecoder()
 _TOKEN = re.compile(
     r'"[^"\\]*(?:\\.[^"\\]*)*"|//[^\r\n]*|/\*.*?\*/|[{}\[\],:]|[^\s{}\[\],:"/]+',
     re.DOTALL,
@@ -356,7 +357,8 @@ def locate(text: str, paths: Collection[JsonPath]) -> dict[JsonPath, Location]:
     if not wanted:
         return found
     lines = _Lines(text)
-    for path, key_start, value_start, _ in _walk(text):
+    inside = {path[:length] for path in wanted for length in range(len(path))}
+    for path, key_start, value_start, _ in _walk(text, inside):
         if path in wanted:
             value = lines.position(value_start)
             found[path] = Location(value if key_start is None else lines.position(key_start), value)
@@ -379,13 +381,20 @@ class _Lines:
         return self._starts[min(position.line, len(self._starts)) - 1] + position.column - 1
 
 
-def _walk(text: str) -> Iterator[tuple[JsonPath, int | None, int, str]]:
-    """Every value of a valid text: path, offset of its key (None in lists), its offset, its first token."""
+def _walk(
+    text: str, inside: Collection[JsonPath] | None = None
+) -> Iterator[tuple[JsonPath, int | None, int, str]]:
+    """Every value of a valid text: path, offset of its key (None in lists), its offset, its first token.
+
+    `inside`: the only lists and objects that are looked into, by path; None: all.
+    """
     path: list[str | int] = []
     in_object: list[bool] = []
     key_start: int | None = None
     key_next = False
-    for match in _TOKEN.finditer(text):
+    at = 0
+    while (match := _TOKEN.search(text, at)) is not None:
+        at = match.end()
         token = match[0]
         first = token[0]
         if first == "/" or first == ":":
@@ -407,6 +416,18 @@ def _walk(text: str) -> Iterator[tuple[JsonPath, int | None, int, str]]:
             yield tuple(path), key_start, match.start(), token
             key_start = None
             if first == "{" or first == "[":
+                end = _end_of(text, match.start()) if inside is not None and tuple(path) not in inside else 0
+                if end:
+                    at = end
+                    continue
                 key_next = first == "{"
                 in_object.append(key_next)
                 path.append("" if key_next else 0)
+
+
+def _end_of(text: str, start: int) -> int:
+    """Where the list or object ends that begins here; 0 where it is not plain JSON, and has to be walked."""
+    try:
+        return _DECODER.raw_decode(text, start)[1]
+    except (ValueError, RecursionError):
+        return 0

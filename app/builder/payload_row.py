@@ -6,29 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import (
-    QFocusEvent,
-    QKeyEvent,
-    QKeySequence,
-    QPaintEvent,
-    QPalette,
-    QResizeEvent,
-    QTextCharFormat,
-    QTextCursor,
-    QTextOption,
-    QWheelEvent,
-)
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QTextEdit, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, QTimer, Slot
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.builder import words
+from app.builder.json_edit import FramedEdit, JsonEdit, has_long_line
 from app.buttons import Button, ButtonLook
-from app.fields import paint_frame
 from app.first_paint import after_first_paint
 from app.form_rows import Row
 from app.outline import Unfinished
-from app.scroll_bar import use_thin_scroll_bars
-from app.theme import GRID, is_appearance_event, mono_font, theme
+from app.theme import GRID
 from core.payload_text import PayloadText, read_payload, write_payload
 
 if TYPE_CHECKING:
@@ -37,11 +24,11 @@ if TYPE_CHECKING:
 AT_ONCE = 20_000
 """Characters of a text that is read with every letter; a longer one is read when nothing more is typed."""
 PAUSE_MS = 300
-_LEAST_LINES, _MOST_LINES = 3, 14
-_LONG_LINE = 20_000
-"""Characters of a line that cannot be wrapped at words without seconds of waiting."""
-_PADDING = 8
-_INDENT = 2
+LARGE = 200_000
+"""Characters of a payload of which only the beginning is shown: to lay out all of it would take too long.
+So it is with one that has a long line."""
+_SHOWN_LINES, _SHOWN_LETTERS = 100, 500
+"""Of a large payload."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,152 +37,6 @@ class PayloadState:
 
     payload: JsonObject
     unfinished: Unfinished | None = None
-
-
-class JsonEdit(QPlainTextEdit):
-    """Some lines of JSON, as high as they need. Undo and redo are the window's; Tab leaves.
-
-    Signals: `focus_changed()`; `left()` when the focus goes elsewhere; `command_begun()` before a key with
-    Ctrl is anybody's.
-    """
-
-    focus_changed = Signal()
-    left = Signal()
-    command_begun = Signal()
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._marked: tuple[int | None, int | None] = (None, None)
-        self.setUndoRedoEnabled(False)
-        self.setTabChangesFocus(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        use_thin_scroll_bars(self, QPalette.ColorRole.Base)
-        self.setFont(mono_font())
-        self.document().setDocumentMargin(0)
-        self.setViewportMargins(_PADDING, 4, 4, 4)
-        self.setCursorWidth(2)
-        self.blockCountChanged.connect(self.fit)
-        self.fit()
-
-    def set_text(self, text: str) -> None:
-        """Have another text, with the cursor and the view where they were as far as that can be."""
-        at, scrolled = self.textCursor().position(), self.verticalScrollBar().value()
-        self._wrap(text)
-        self.setPlainText(text)
-        cursor = self.textCursor()
-        cursor.setPosition(min(at, self.document().characterCount() - 1))
-        self.setTextCursor(cursor)
-        self.verticalScrollBar().setValue(scrolled)
-        self.fit()
-
-    def _wrap(self, text: str) -> None:
-        modes = QTextOption.WrapMode
-        is_long = len(text) > _LONG_LINE and any(len(line) > _LONG_LINE for line in text.split("\n"))
-        self.setWordWrapMode(modes.WrapAnywhere if is_long else modes.WrapAtWordBoundaryOrAnywhere)
-
-    def mark(self, line: int | None, column: int | None) -> None:
-        """Underline the place of a mistake; None: there is none."""
-        self._marked = (line, column)
-        marks = []
-        block = self.document().findBlockByNumber(line - 1) if line is not None else None
-        if block is not None and block.isValid():
-            mark = QTextEdit.ExtraSelection()
-            mark.cursor = QTextCursor(block)
-            at = min((column or 1) - 1, max(0, block.length() - 2))
-            mark.cursor.setPosition(block.position() + at)
-            mark.cursor.movePosition(QTextCursor.MoveOperation.Right, QTextCursor.MoveMode.KeepAnchor)
-            form = QTextCharFormat()
-            form.setUnderlineStyle(QTextCharFormat.UnderlineStyle.WaveUnderline)
-            form.setUnderlineColor(theme().color("failed"))
-            mark.format = form
-            marks.append(mark)
-        self.setExtraSelections(marks)
-
-    @Slot()
-    def fit(self) -> None:
-        """As high as its lines, within limits; wrapped lines count."""
-        most, height = _MOST_LINES, 0
-        block = self.document().firstBlock()
-        while block.isValid() and height < most:
-            height += max(1, block.layout().lineCount())
-            block = block.next()
-        lines = max(_LEAST_LINES, min(height, most))
-        self.setFixedHeight(lines * self.fontMetrics().lineSpacing() + 10)
-
-    def event(self, event: QEvent) -> bool:
-        """Undo and redo are asked for elsewhere; what was typed last is told before keys with Ctrl."""
-        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride:
-            if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
-                self.command_begun.emit()
-            if _is_undo(event):
-                event.ignore()
-                return True
-        return super().event(event)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
-        if _is_undo(event):
-            event.ignore()
-        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not self.isReadOnly():
-            self._new_line()
-        else:
-            super().keyPressEvent(event)
-
-    def _new_line(self) -> None:
-        """Go on below the line, further in behind a bracket."""
-        cursor = self.textCursor()
-        before = cursor.block().text()[: cursor.positionInBlock()]
-        indent = len(before) - len(before.lstrip(" "))
-        if before.rstrip().endswith(("{", "[")):
-            indent += _INDENT
-        cursor.insertText("\n" + " " * indent)
-        self.setTextCursor(cursor)
-        self.ensureCursorVisible()
-
-    def wheelEvent(self, event: QWheelEvent) -> None:  # noqa: N802
-        """The wheel scrolls the page, unless the text has the focus and more than is seen; it never zooms."""
-        bar = self.verticalScrollBar()
-        if self.hasFocus() and bar.maximum() > bar.minimum() and not event.modifiers():
-            super().wheelEvent(event)
-        else:
-            event.ignore()
-
-    def focusInEvent(self, event: QFocusEvent) -> None:  # noqa: N802
-        super().focusInEvent(event)
-        self.focus_changed.emit()
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:  # noqa: N802
-        super().focusOutEvent(event)
-        self.focus_changed.emit()
-        if event.reason() is not Qt.FocusReason.PopupFocusReason:
-            self.left.emit()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        super().resizeEvent(event)
-        if event.size().width() != event.oldSize().width():
-            self.fit()
-
-    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
-        super().changeEvent(event)
-        if is_appearance_event(event) and hasattr(self, "_marked"):
-            self.mark(*self._marked)
-            self.fit()
-
-
-class _Framed(QWidget):
-    """The text with a frame as fields have it: a scroll area paints only inside of its own."""
-
-    def __init__(self, edit: JsonEdit, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setFocusProxy(edit)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(2, 2, 2, 2)
-        layout.addWidget(edit)
-        edit.focus_changed.connect(self.update)
-
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
-        del event
-        paint_frame(self)
 
 
 class PayloadRow(Row):
@@ -212,19 +53,25 @@ class PayloadRow(Row):
         self.format_button = Button(self.tr("Format"), ButtonLook.LINK, "", self.place)
         self.format_button.setToolTip(self.tr("Write it with one value a line and even indents"))
         self.format_button.setAccessibleName(self.tr("Format the payload"))
+        self.clear_button = Button(self.tr("Take it out"), ButtonLook.LINK, "", self.place)
+        self.clear_button.setAccessibleName(self.tr("Take the payload out"))
+        self.clear_button.hide()
         below = QHBoxLayout()
         below.addWidget(self.format_button)
+        below.addWidget(self.clear_button)
         below.addStretch(1)
         layout = QVBoxLayout(self.place)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(GRID)
-        layout.addWidget(_Framed(self.edit, self.place))
+        layout.addWidget(FramedEdit(self.edit, self.place))
         layout.addLayout(below)
         self._shown: PayloadState | None = None
         """What the text says; None: nothing was shown yet."""
         self._waits = False
         """Something was typed that has not been read."""
         self._is_setting = False
+        self._is_cut = False
+        """Only the beginning is shown."""
         self._placeholder: Callable[[], str] = str
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
@@ -234,6 +81,7 @@ class PayloadRow(Row):
         self.edit.left.connect(self._leave)
         self.edit.command_begun.connect(self.read_now)
         self.format_button.clicked.connect(self._format)
+        self.clear_button.clicked.connect(self._clear)
 
     def placeholder(self, text: Callable[[], str]) -> None:
         """What an empty text shows, asked anew at every refresh."""
@@ -241,6 +89,11 @@ class PayloadRow(Row):
 
     def refresh_note(self) -> None:
         super().refresh_note()
+        if self._is_cut:
+            self.note.setText(
+                self.tr("This is its beginning. It is too large to be edited here; edit it in the file.")
+            )
+            self.control.setAccessibleDescription(self.note.text())
         self.edit.setPlaceholderText(self._placeholder())
 
     def show_value(self, value: object) -> None:
@@ -255,7 +108,11 @@ class PayloadRow(Row):
         if value is None:
             return
         unfinished = value.unfinished
-        self._set_text(unfinished.text if unfinished is not None else write_payload(value.payload))
+        text = unfinished.text if unfinished is not None else write_payload(value.payload)
+        self._is_cut = unfinished is None and _is_large(text)
+        self._set_text(_beginning(text) if self._is_cut else text)
+        self.edit.setReadOnly(self._is_cut)
+        self.refresh_note()
         self._tell(read_payload(unfinished.text) if unfinished is not None else None)
 
     def _says(self, value: PayloadState) -> bool:
@@ -292,7 +149,7 @@ class PayloadRow(Row):
         """Read what was typed last, where that waits."""
         if self._waits:
             self._pause.stop()
-            self._accept(read_payload(self.edit.toPlainText()))
+            self._accept(read_payload(self.edit.text))
 
     def _accept(self, read: PayloadText) -> None:
         self._waits = False
@@ -306,14 +163,25 @@ class PayloadRow(Row):
     @Slot()
     def _leave(self) -> None:
         self.read_now()
+        has_payload = self._shown is not None and self._shown.unfinished is None
+        if has_payload and not self._is_cut and _is_large(self.edit.text):
+            # It was pasted, and is not laid out again with every new width.
+            self._show()
         self.finished.emit()
 
     @Slot()
     def _format(self) -> None:
         self.read_now()
-        read = read_payload(self.edit.toPlainText())
+        read = read_payload(self.edit.text)
         if read.payload is not None:
             self._set_text(write_payload(read.payload))
+
+    @Slot()
+    def _clear(self) -> None:
+        self.edit.setReadOnly(False)
+        self.edit.set_text("")
+        self.edit.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._show()
 
     # --- what is wrong ---------------------------------------------------------------------------------
 
@@ -326,7 +194,9 @@ class PayloadRow(Row):
             text = mistake_in_words(read)
         self.show_error(text)
         self.edit.mark(line, column)
-        self.format_button.setEnabled(not text)
+        # What is wrong stands in its place; an empty text has nothing to format.
+        self.format_button.setVisible(not text and not self._is_cut and not self.edit.document().isEmpty())
+        self.clear_button.setVisible(self._is_cut)
 
 
 def mistake_in_words(read: PayloadText) -> str:
@@ -336,6 +206,10 @@ def mistake_in_words(read: PayloadText) -> str:
     return words.tr("Line {0}, column {1}: {2}").format(read.line, read.column or 1, read.mistake)
 
 
-def _is_undo(event: QKeyEvent) -> bool:
-    keys = QKeySequence.StandardKey
-    return event.matches(keys.Undo) or event.matches(keys.Redo)
+def _is_large(text: str) -> bool:
+    return len(text) > LARGE or has_long_line(text)
+
+
+def _beginning(text: str) -> str:
+    lines = [line[:_SHOWN_LETTERS] for line in text.split("\n", _SHOWN_LINES)[:_SHOWN_LINES]]
+    return "\n".join([*lines, "…"])

@@ -20,6 +20,7 @@ from app.file_actions import FileActions
 from app.notice_bar import NoticeArea
 from app.recent_files import RecentFiles
 from app.settings_store import SettingsStore
+from core.json_types import JsonValue
 from core.problems import Severity
 from tests.app.settings_support import choose, shown_panel, two_agents
 
@@ -188,7 +189,7 @@ def test_the_text_is_formatted_on_demand_without_an_edit(
 
     row.edit.setFocus()
     paste(row, "{")
-    assert not row.format_button.isEnabled()
+    assert not row.format_button.isVisible()
 
 
 def test_it_grows_with_its_lines_up_to_a_limit_and_indents_new_ones(row: PayloadRow, qtbot: QtBot) -> None:
@@ -224,7 +225,7 @@ def test_its_paths_are_known_to_completion(row: PayloadRow, document: WorkflowDo
     assert words[("findings",)] == "[]"
 
 
-def large(items: int = 9_000) -> dict[str, object]:
+def large(items: int = 9_000) -> dict[str, JsonValue]:
     return {"items": [{"id": number, "name": f"thing {number}", "tags": ["a"]} for number in range(items)]}
 
 
@@ -245,6 +246,40 @@ def test_a_large_text_is_read_after_a_pause_or_before_it_is_saved(
     assert saved(document) == payload
 
 
+@pytest.mark.parametrize("payload", [large(), {"text": "x" * 1_000_000}], ids=["many", "one long text"])
+def test_of_a_large_payload_the_beginning_is_shown_and_it_can_be_taken_out(
+    payload: dict[str, JsonValue],
+    row: PayloadRow,
+    panel: SettingsPanel,
+    document: WorkflowDocument,
+) -> None:
+    document.write_payload("", payload)
+    assert len(row.edit.text) < 60_000
+    assert row.edit.isReadOnly()
+    assert "edit it in the file" in row.note.text()
+    QTest.keyClicks(row.edit, "x")
+    leave(panel)
+    assert saved(document) == payload
+
+    QTest.mouseClick(row.clear_button, Qt.MouseButton.LeftButton)
+    assert document.settings.initial_payload == {}
+    assert not row.edit.isReadOnly()
+    QTest.keyClicks(row.edit, '{"a": 1}')
+    leave(panel)
+    assert saved(document) == {"a": 1}
+    while document.undo_stack.canUndo():
+        document.undo_stack.undo()
+        if document.settings.initial_payload:
+            assert document.settings.initial_payload == payload
+    assert document.settings.initial_payload == {}
+    assert not row.edit.isReadOnly()
+
+
+def test_spaces_that_do_not_break_stay_so(row: PayloadRow, document: WorkflowDocument) -> None:
+    paste(row, '{"price": "5\u00a0€"}')
+    assert document.settings.initial_payload == {"price": "5\u00a0€"}
+
+
 def test_an_edit_elsewhere_does_not_copy_a_large_payload(
     panel: SettingsPanel, document: WorkflowDocument
 ) -> None:
@@ -260,7 +295,12 @@ def test_closing_asks_before_a_broken_text_is_lost(
 ) -> None:
     window = QWidget()
     qtbot.addWidget(window)
-    files = FileActions(document, NoticeArea(window), RecentFiles("Recent", SettingsStore(tmp_path / "settings.json"), window), window)
+    files = FileActions(
+        document,
+        NoticeArea(window),
+        RecentFiles("Recent", SettingsStore(tmp_path / "settings.json"), window),
+        window,
+    )
     paste(row, '{"goal": ')
     leave(panel)
     closed: list[bool] = []

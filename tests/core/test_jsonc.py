@@ -142,6 +142,22 @@ def test_every_value_of_any_document_is_found_where_it_begins(
         assert json.JSONDecoder().raw_decode(rest)[0] == paths[path]
 
 
+@given(VALUES, VALUES, st.sampled_from([None, 1]), st.booleans())
+def test_a_place_is_found_behind_whatever_stands_before_it(
+    before: JsonValue, value: JsonValue, indent: int | None, has_comment: bool
+) -> None:
+    text = json.dumps({"before": [before, {}], "here": {"at": value}}, indent=indent)
+    text = text.replace("{}", '{"a": 1, /* ] */}', 1) if has_comment else text
+    found = locate(text, [("here", "at")])["here", "at"]
+    rest = "\n".join(
+        [
+            text.split("\n")[found.value.line - 1][found.value.column - 1 :],
+            *text.split("\n")[found.value.line :],
+        ]
+    )
+    assert json.JSONDecoder().raw_decode(rest)[0] == value
+
+
 def test_a_place_is_written_as_one_would_say_it() -> None:
     assert format_place(("loop_agents", 1, "mode")) == "loop_agents[1].mode"
     assert format_place(("merge", "payload.score")) == 'merge["payload.score"]'

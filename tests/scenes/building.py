@@ -84,6 +84,25 @@ def workflow_settings(stage: Stage) -> None:
 
 
 @scene()
+def initial_payload(stage: Stage) -> None:
+    """The payload that a run begins with, with a mistake in it that is told with its place."""
+    payload = {"goal": "faster", "review": {"score": 0, "files": ["app.py", "core.py"]}}
+    stage.agent("author")
+    stage.open_new("nightly", loop_agents=["author"], initial_payload=payload)
+    panel = stage.window.settings_panel
+    panel.show_workflow()
+    assert panel.show_field("initial_payload")
+    field = QApplication.focusWidget()
+    assert field is not None
+    QTest.keyClick(field, Qt.Key.Key_Home, CONTROL)
+    QTest.keyClick(field, Qt.Key.Key_End)
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    QTest.keyClicks(field, '"budget": 5')
+    stage.until(lambda: len(stage.document.problems) > 0, "the problem was never found")
+    stage.settle()
+
+
+@scene()
 def completion(stage: Stage) -> None:
     """Names and known places of the payload are offered while an end condition is typed."""
     open_audit(stage)
