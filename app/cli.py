@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.cli_parser import COMMANDS, parser
 from app.headless_text import one_line
+from app.kept_code import kept_code
 
 if TYPE_CHECKING:
     from core.agent import AgentDefinition
@@ -118,7 +119,8 @@ def _gui(options: argparse.Namespace) -> int:
     # Imports make no garbage worth looking for; app.application collects it later, in the right thread.
     gc.disable()
     try:
-        from app.application import run_application
+        with kept_code():
+            from app.application import run_application
     except ImportError as error:
         if (error.name or "").partition(".")[0] in ("app", "core", "resources"):
             # Not Qt: this installation of OpenLoop is not whole.

@@ -357,7 +357,7 @@ class OpenWorkflow(QObject):
         from core.check import check_workflow
         from core.settings import EffectiveWorkflow
 
-        file = self.snapshot().model_copy(update={"workflow": self._others.workflow(self.workflow)})
+        file = replace(self.snapshot(), workflow=self._others.workflow(self.workflow))
         effective = EffectiveWorkflow(file, held)
         places = map(effective.at_its_place, check_workflow(file, self._library, self._backends))
         # An edit of the workflow would not put that place right.

@@ -17,6 +17,8 @@ import builtins
 import threading
 from typing import Any
 
+from app.kept_code import code_of
+
 _DESCRIBING = frozenset(
     f"shibokensupport/signature/{name}.py"
     for name in ("errorhandler", "layout", "lib/enum_sig", "lib/pyi_generator", "parser")
@@ -36,10 +38,12 @@ _filling = threading.RLock()
 
 
 def _compile_later(source: Any, filename: Any, *others: Any, **more: Any) -> Any:
-    if filename not in _DESCRIBING:
-        return _compile(source, filename, *others, **more)
-    _texts[filename] = source
-    return _compile(_STAND_IN, filename, "exec")
+    if filename in _DESCRIBING:
+        _texts[filename] = source
+        return code_of(_STAND_IN, filename)
+    if str(filename).startswith("shibokensupport/"):
+        return code_of(source, filename)
+    return _compile(source, filename, *others, **more)
 
 
 def fill(module: dict[str, Any], name: str) -> object:

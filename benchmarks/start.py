@@ -47,11 +47,12 @@ def _end() -> None:
 def show_openloop() -> None:
     """Start OpenLoop as the command `openloop audit.json` does."""
     from app import cli
+    from app.kept_code import kept_code
 
     # What `app.cli` does before it imports the window, so that it can be told here when that is painted.
     gc.disable()
-
-    from app import application
+    with kept_code():
+        from app import application
 
     # isort: split
     from PySide6.QtCore import QEvent, QTimer
@@ -70,10 +71,11 @@ def show_openloop() -> None:
 def wait_until_usable() -> None:
     """Start OpenLoop as `show_openloop` does, until all that one sees at the start is there."""
     from app import cli
+    from app.kept_code import kept_code
 
     gc.disable()
-
-    from app import application
+    with kept_code():
+        from app import application
 
     # isort: split
     from PySide6.QtCore import QTimer

@@ -1,12 +1,14 @@
 """The workflow: three phases and the policies of a run, as models. Files: `core.workflow_file`.
 
 The docstrings below the fields are also the descriptions of the published JSON Schema: `core.schema` reads
-them from here, because pydantic's own way costs 40 ms at every start.
+them from here, because pydantic's own way costs 40 ms at every start. Defaults that are made are made by
+lambdas: pydantic asks what arguments they take, and to find that out of `list` Python needs its tokenizer.
 """
 
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
@@ -57,7 +59,7 @@ class AgentEntry(_Model):
 class AgentGroup(_Model):
     """A step of a phase: agents in sequence or at the same time. null: the workflow's value holds."""
 
-    agents: list[AgentEntry] = Field(default_factory=list)
+    agents: list[AgentEntry] = Field(default_factory=lambda: [])
     """The agents, in order. Updates of a parallel group are merged in this order."""
     mode: Literal["sequential", "parallel"] = "sequential"
     """sequential: one after another; parallel: at the same time."""
@@ -86,9 +88,9 @@ class FanOutTask(_Model):
     """What the agent shall do."""
     id: str | None = None
     """A name for the task, for depends_on."""
-    depends_on: list[str] = Field(default_factory=list)
+    depends_on: list[str] = Field(default_factory=lambda: [])
     """Tasks that must be done before this one, by id."""
-    files: list[str] = Field(default_factory=list)
+    files: list[str] = Field(default_factory=lambda: [])
     """Glob patterns of the files that the task touches."""
 
 
@@ -152,7 +154,7 @@ class OpencodeDefaults(_Model):
     """true: without the user's own plugins."""
     log_level: Literal["DEBUG", "INFO", "WARN", "ERROR"] | None = None
     """How much opencode writes to its log."""
-    extra_args: list[str] = Field(default_factory=list)
+    extra_args: list[str] = Field(default_factory=lambda: [])
     """More arguments for `opencode run`, as they stand."""
 
 
@@ -161,11 +163,11 @@ class Workflow(_Model):
 
     name: str = "workflow"
     """What the workflow is called."""
-    preparation_agents: list[Group] = Field(default_factory=list)
+    preparation_agents: list[Group] = Field(default_factory=lambda: [])
     """Runs once, before the loop: names of agents, groups, or both mixed."""
-    loop_agents: list[Group] = Field(default_factory=list)
+    loop_agents: list[Group] = Field(default_factory=lambda: [])
     """Runs again and again until the end condition holds: names of agents, groups, or both mixed."""
-    finalization_agents: list[Group] = Field(default_factory=list)
+    finalization_agents: list[Group] = Field(default_factory=lambda: [])
     """Runs once, after the loop: names of agents, groups, or both mixed."""
     end_state_condition: str = DEFAULT_CONDITION
     """An expression that says when the loop is done, such as payload.get('score', 0) >= 90."""
@@ -191,9 +193,9 @@ class Workflow(_Model):
     """shared: all agents work in one folder; worktree: a git worktree each (cannot run yet)."""
     merge_strategy: MergeStrategy = "sequential"
     """How the code of parallel agents comes together; git-merge needs worktrees (cannot run yet)."""
-    merge: dict[str, MergeRule] = Field(default_factory=dict)
+    merge: dict[str, MergeRule] = Field(default_factory=lambda: {})
     """Merge rules by path, such as "is_complete": "all" or "payload.findings": "append"."""
-    budget: Budget = Field(default_factory=Budget)
+    budget: Budget = Field(default_factory=lambda: Budget())
     """Caps of a run; it ends when one is reached."""
     max_prompt_bytes: int | None = Field(default=None, ge=1)
     """Size from which a prompt is too large to be sent."""
@@ -207,9 +209,9 @@ class Workflow(_Model):
     """Command for the system's shell that prepares the working folder, run once before the first agent."""
     log_dir: str | None = None
     """Folder of the run folders, relative to the working folder; null: .openloop in it."""
-    opencode_defaults: OpencodeDefaults = Field(default_factory=OpencodeDefaults)
+    opencode_defaults: OpencodeDefaults = Field(default_factory=lambda: OpencodeDefaults())
     """Flags of `opencode run` for every agent that does not say otherwise."""
-    initial_payload: dict[str, JsonValue] = Field(default_factory=dict)
+    initial_payload: dict[str, JsonValue] = Field(default_factory=lambda: {})
     """The payload that the first agent gets."""
 
     def groups(self, phase: Phase) -> list[Group]:
@@ -226,16 +228,15 @@ class Workflow(_Model):
         return self.max_parallel_agents or os.cpu_count() or 1
 
 
-class WorkflowFile(BaseModel):
+@dataclass(frozen=True, slots=True)
+class WorkflowFile:
     """A loaded workflow and where it came from.
 
     `text` is the file as read: a changed workflow is written in its form (see `core.workflow_file`).
     `warnings` is what was odd about it.
     """
 
-    model_config = ConfigDict(arbitrary_types_allowed=True)
-
     workflow: Workflow
     path: Path | None = None
     text: str = ""
-    warnings: list[Problem] = Field(default_factory=list)
+    warnings: list[Problem] = field(default_factory=list)

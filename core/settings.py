@@ -99,7 +99,7 @@ def resolve_settings(
     problems = [problem for place in places for problem in place.problems]
     return ResolvedSettings(
         EffectiveWorkflow(
-            file.model_copy(update={"workflow": workflow}),
+            replace(file, workflow=workflow),
             settings,
             tuple(problem for problem in problems if problem.severity is Severity.WARNING),
         ),

@@ -226,6 +226,44 @@ def test_pyside_says_of_its_functions_what_it_says_without_plain_imports() -> No
     assert "setRgb(r: int" in said[0]
 
 
+def test_pydantic_says_what_is_wrong_as_it_does_without_plain_pydantic() -> None:
+    text = """
+import sys
+if sys.argv[1] == "plain":
+    import core.plain_pydantic
+import typing
+import typing_extensions
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+
+class Point(typing_extensions.TypedDict):
+    x: int
+
+class Model(BaseModel):
+    number: int = Field(default=1, ge=0)
+    points: list[Point] = Field(default_factory=lambda: [])
+
+print(Model.model_json_schema(), TypeAdapter(Point).validate_python({"x": "1"}))
+try:
+    Model(number=-1, points=[{"y": 2}])
+except ValidationError as error:
+    print(error.errors())
+print(typing.TypedDict.__module__, typing_extensions.TypedDict.__module__)
+"""
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", text, how],
+            env={**os.environ, "PYTHONPATH": str(PROJECT)},
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=True,
+        ).stdout
+        for how in ("plain", "as it comes")
+    ]
+    assert said[0] == said[1]
+    assert "greater_than_equal" in said[0]
+
+
 def test_pydantic_does_not_look_for_plugins_and_still_could() -> None:
     text = """
 import core.config, sys
