@@ -104,7 +104,8 @@ class History(QObject):
     def _build(self) -> QWidget:
         from app.history_side import HistorySide
         from app.runs.deleting import Deleting
-        from app.runs.exporting import Exporting, ExportKind
+        from app.runs.export_work import ExportKind
+        from app.runs.exporting import Exporting
         from app.runs.jobs import Jobs
         from app.runs.runs_page import RunsPage
 
@@ -122,8 +123,8 @@ class History(QObject):
         actions = page.actions_of_runs
         actions.open_requested.connect(self._open)
         actions.compare_requested.connect(self._compare)
-        actions.html_requested.connect(lambda entry: exporting.ask(entry, ExportKind.HTML))
-        actions.json_requested.connect(lambda entry: exporting.ask(entry, ExportKind.JSON))
+        actions.html_requested.connect(lambda entries: exporting.ask(entries, ExportKind.HTML))
+        actions.json_requested.connect(lambda entries: exporting.ask(entries, ExportKind.JSON))
         actions.folder_requested.connect(self._open_folder)
         actions.delete_requested.connect(self._delete)
         side.currentChanged.connect(self._page_changed)

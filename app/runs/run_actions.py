@@ -18,19 +18,20 @@ from app.theme import icon
 
 @dataclass(frozen=True, slots=True)
 class _Can:
-    """Whether something can be done. `why_not`: why it cannot, or what it will do."""
+    """Whether something can be done. `about`: why it cannot, or what it will do."""
 
     able: bool
-    why_not: str = ""
+    about: str = ""
 
 
 class RunActions(QObject):
     """The actions, which follow the selection: see `show_selection`.
 
     Signals, with the runs that they are about: `open_requested(RunEntry)`, `compare_requested(RunEntry,
-    RunEntry)` (the older one first), `html_requested(RunEntry)`, `json_requested(RunEntry)`,
-    `folder_requested(RunEntry)`, `delete_requested(tuple[RunEntry, ...])`, `resume_requested()`: of the one
-    that is shown.
+    RunEntry)` (the older one first), `html_requested(tuple[RunEntry, ...])` and
+    `json_requested(tuple[RunEntry, ...])`: those that can be read, `folder_requested(RunEntry)`,
+    `delete_requested(tuple[RunEntry, ...])`, `resume_requested()`: of the one that is shown; `followed()`:
+    the actions follow another selection now.
     """
 
     open_requested = Signal(object)
@@ -40,6 +41,7 @@ class RunActions(QObject):
     folder_requested = Signal(object)
     delete_requested = Signal(object)
     resume_requested = Signal()
+    followed = Signal()
 
     def __init__(self, listed: QWidget, page: QWidget) -> None:
         """`listed` has the keys that edit text elsewhere; `page` has all others."""
@@ -112,27 +114,53 @@ class RunActions(QObject):
         self._earlier = earlier
         one = self._selected[0] if len(self._selected) == 1 else None
         readable = one is not None and not one.problem
-        choose_one = _Can(False, tr("Select one run."))
+        choose_one = _Can(False, tr("Select one run.") if not selected else tr("One run at a time."))
         unreadable = _Can(False, tr("This run cannot be read."))
         single = _Can(True) if readable else unreadable if one is not None else choose_one
         self._show(self.open, single)
-        self._show(self.export_html, single)
-        self._show(self.export_json, single)
         self._show(self.folder, _Can(True) if one is not None else choose_one)
         resumable = _Can(one is not None and one.resumable, one.obstacle if one is not None else "")
         self._show(self.resume, resumable if one is not None else choose_one)
         self._show(self.compare, self._comparable(one, now))
-        lasting = [entry for entry in self._selected if not entry.going_on]
+        exportable = self._exportable() if len(selected) > 1 else single
+        self._show(self.export_html, exportable)
+        self._show(self.export_json, exportable)
+        self._show(self.delete, self._deletable())
+        self.followed.emit()
+
+    def _exportable(self) -> _Can:
+        """Of several."""
+        count = len(self._readable)
+        if not count:
+            return _Can(False, tr("None of them can be read."))
+        words = tr("1 report in a new folder.") if count == 1 else tr("{0} reports in a new folder.")
+        left = len(self._selected) - count
+        if left:
+            more = tr("1 cannot be read.") if left == 1 else tr("{0} cannot be read.").format(f"{left:,}")
+            words = f"{words} {more}"
+        return _Can(True, words.format(f"{count:,}"))
+
+    def _deletable(self) -> _Can:
         if not self._selected:
-            self._show(self.delete, _Can(False, tr("Select the runs to delete.")))
-        else:
-            self._show(self.delete, _Can(bool(lasting), tr("It goes on: stop it first.")))
+            return _Can(False, tr("Select the runs to delete."))
+        going_on = sum(entry.going_on for entry in self._selected)
+        if going_on == len(self._selected):
+            words = tr("It goes on: stop it first.") if going_on == 1 else tr("They go on: stop them first.")
+            return _Can(False, words)
+        if not going_on:
+            return _Can(True, tr("You are asked first, with their sizes."))
+        words = tr("1 goes on, and stays.") if going_on == 1 else tr("{0} go on, and stay.").format(going_on)
+        return _Can(True, words)
 
     def _comparable(self, one: RunEntry | None, now: float) -> _Can:
         self.compare.setText(tr("&Compare"))
-        if len(self._selected) == 2:
+        count = len(self._selected)
+        if count == 2:
             readable = not any(entry.problem for entry in self._selected)
-            return _Can(readable, "" if readable else tr("One of them cannot be read."))
+            words = tr("Side by side, the older one first.")
+            return _Can(readable, words if readable else tr("One of them cannot be read."))
+        if count > 2:
+            return _Can(False, tr("Select exactly two; {0} are selected.").format(f"{count:,}"))
         if one is None:
             return _Can(False, tr("Select two runs to compare them."))
         if self._earlier is None or one.problem:
@@ -140,15 +168,18 @@ class RunActions(QObject):
         self.compare.setText(tr("&Compare with the one before"))
         return _Can(True, tr("With that of {0}").format(day_words(self._earlier.started, now)))
 
+    @property
+    def _readable(self) -> tuple[RunEntry, ...]:
+        return tuple(entry for entry in self._selected if not entry.problem)
+
     @staticmethod
     def _show(action: QAction, can: _Can) -> None:
         action.setEnabled(can.able)
         name = action.text().replace("&", "").removesuffix("…")
         key = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
         head = f"{name} ({key})" if key else name
-        about = can.why_not if not can.able or action.text() != tr("&Delete…") else ""
-        action.setToolTip(plain_tool_tip(f"{head}\n{about}" if about else head))
-        action.setStatusTip(about)
+        action.setToolTip(plain_tool_tip(f"{head}\n{can.about}" if can.about else head))
+        action.setStatusTip(can.about)
 
     # --- doing it --------------------------------------------------------------------------------------
 
@@ -169,14 +200,12 @@ class RunActions(QObject):
             self.compare_requested.emit(first, second)
 
     def _export_html(self) -> None:
-        entry = self._only()
-        if entry is not None:
-            self.html_requested.emit(entry)
+        if self._readable:
+            self.html_requested.emit(self._readable)
 
     def _export_json(self) -> None:
-        entry = self._only()
-        if entry is not None:
-            self.json_requested.emit(entry)
+        if self._readable:
+            self.json_requested.emit(self._readable)
 
     def _open_folder(self) -> None:
         entry = self._only()

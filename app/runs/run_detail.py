@@ -13,6 +13,7 @@ from app.flow_layout import FlowLayout
 from app.labels import Line
 from app.reading_text import ReadingText, harmless
 from app.runs.entry import RunEntry
+from app.runs.possible_list import PossibleList
 from app.runs.resume_form import ResumeForm
 from app.runs.run_actions import RunActions
 from app.runs.words import (
@@ -110,6 +111,8 @@ class RunDetail(QWidget):
         column.addWidget(self.message)
         column.addSpacing(4)
         column.addWidget(self.buttons)
+        self.possible = PossibleList(actions, body)
+        column.addWidget(self.possible)
         column.addSpacing(8)
         column.addWidget(self.form)
         column.addWidget(self.more_button, 0, Qt.AlignmentFlag.AlignLeft)
@@ -135,6 +138,7 @@ class RunDetail(QWidget):
     def show_run(self, entry: RunEntry | None, now: float) -> None:
         """Show this run; None: nothing."""
         self._body.setVisible(entry is not None)
+        self.possible.hide()
         self.form.show_run(entry)
         resumable = entry is not None and entry.resumable
         self._foot.setVisible(resumable)
@@ -198,6 +202,7 @@ class RunDetail(QWidget):
         for part in (self.message, self.form, self.more_button, self.about):
             part.hide()
         self.open_button.set_look(ButtonLook.OUTLINED)
+        self.possible.show()
 
 
 def _text(parent: QWidget, *, bold: bool = False) -> QLabel:

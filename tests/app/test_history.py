@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
     QDialogButtonBox,
+    QFileDialog,
     QLineEdit,
     QMenu,
     QPushButton,
@@ -222,11 +223,12 @@ def test_what_can_be_done_follows_the_selection(room: Room, shop: Workshop) -> N
     room.select(second)
     assert enabled() == (one - {"Resume…"}) | {"Compare with the one before"}
     room.select(first, second)
-    assert enabled() == {"Compare", "Delete…"}
+    several = {"Export as HTML…", "Export as JSON…", "Delete…"}
+    assert enabled() == several | {"Compare"}
     assert room.page.detail.title.text() == "2 runs selected"
     assert "$0.75" in room.page.detail.facts.text()
     QTest.keyClick(room.page.list, Qt.Key.Key_A, CTRL)
-    assert enabled() == {"Delete…"}
+    assert enabled() == several
     room.page.list.choose(room.page.runs.index_of(broken))
     assert enabled() == {"Open run folder", "Delete…"}
 
@@ -681,6 +683,91 @@ def test_a_run_is_exported_and_the_report_can_be_opened(
     QTest.mouseClick(bar.buttons["Open"], Qt.MouseButton.LeftButton)
     assert [url.toLocalFile() for url in opened] == [str(target)]
     assert not room.page.work.isVisible()
+
+
+def choose_folder(room: Room, folder: Path) -> None:
+    """Answer the question for a folder, as a click on "Export here" does."""
+    exporting = room.history._exporting
+    assert exporting is not None
+    dialog = exporting.dialog
+    assert dialog is not None
+    assert dialog.fileMode() is QFileDialog.FileMode.Directory
+    dialog.setDirectory(str(folder))
+    room.until(lambda: Path(dialog.directory().absolutePath()) == folder)
+    box = dialog.findChild(QDialogButtonBox, "buttonBox")
+    assert isinstance(box, QDialogButtonBox)
+    button = next(each for each in box.buttons() if each.text() == "Export here")
+    field = dialog.findChild(QLineEdit)
+    assert field is not None
+    field.setText(str(folder))
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+@pytest.mark.parametrize("ending", ["html", "json"])
+def test_several_runs_are_exported_into_a_new_folder(
+    room: Room, shop: Workshop, tmp_path: Path, ending: str
+) -> None:
+    first, second = two_runs(shop)
+    broken = first.folder.parent / "20200101-000000-abcdef"
+    broken.mkdir()
+    target = tmp_path / "out"
+    target.mkdir()
+    room.list_runs(3)
+    room.page.list.selectAll()
+    room.key(Qt.Key.Key_E, CTRL if ending == "html" else CTRL | SHIFT)
+    choose_folder(room, target)
+    room.until(lambda: room.notices.bar("export"))
+    bar = room.notices.bar("export")
+    assert bar is not None
+    made = [*target.iterdir()]
+    assert len(made) == 1, "nothing that was there is written over"
+    assert bar.notice.text == f"2 runs are exported to {made[0]}."
+    written = sorted(path.name for path in made[0].iterdir())
+    assert written == sorted(f"audit-{run.folder.name}.{ending}" for run in (first, second))
+    assert "Open folder" in bar.buttons
+
+
+def test_runs_that_cannot_be_exported_are_named(room: Room, shop: Workshop, tmp_path: Path) -> None:
+    first, second = two_runs(shop)
+    room.list_runs(2)
+    room.select(first, second)
+    (first.folder / "journal.jsonl").unlink()
+    room.page.actions_of_runs.export_json.trigger()
+    choose_folder(room, tmp_path)
+    room.until(lambda: room.notices.bar("export"))
+    bar = room.notices.bar("export")
+    assert bar is not None
+    assert bar.notice.text.startswith("1 run is exported to ")
+    assert len(bar.notice.lines) == 1
+    assert first.folder.name in bar.notice.lines[0]
+
+
+def test_what_can_be_done_with_several_is_said_in_a_table(
+    room: Room, shop: Workshop, elsewhere: Callable[[FinishedRun, str], Elsewhere]
+) -> None:
+    first, second = two_runs(shop)
+    third = shop.run({"name": "audit", "preparation_agents": ["vera"]})
+    elsewhere(third, "turn_started")
+    broken = first.folder.parent / "20200101-000000-abcdef"
+    broken.mkdir()
+    room.list_runs(4)
+    table = room.page.detail.possible
+    room.select(first)
+    assert not table.isVisible()
+
+    def rows() -> dict[str, str]:
+        return {name.text(): words.accessibleName().partition(": ")[2] for _, name, words in table.rows}
+
+    room.select(first, second)
+    assert table.isVisible()
+    assert rows()["Compare"] == "possible. Side by side, the older one first."
+    assert rows()["Export as HTML"] == "possible. 2 reports in a new folder."
+    assert rows()["Open"] == "not possible. One run at a time."
+    room.page.list.selectAll()
+    assert rows()["Compare"] == "not possible. Select exactly two; 4 are selected."
+    assert rows()["Export as JSON"] == "possible. 3 reports in a new folder. 1 cannot be read."
+    assert rows()["Delete"] == "possible. 1 goes on, and stays."
+    assert room.page.actions_of_runs.delete.isEnabled()
 
 
 def test_the_keys_of_the_list_work_while_the_search_has_the_focus(room: Room, shop: Workshop) -> None:
