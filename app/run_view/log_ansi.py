@@ -73,7 +73,10 @@ class Span:
     @classmethod
     def of(cls, start: int, end: int, token: Token) -> Span:
         """Text in a colour of the theme."""
-        return cls(start, end, Look(token))
+        return cls(start, end, _PLAIN[token])
+
+
+_PLAIN = {token: Look(token) for token in Token}
 
 
 def after_carriage_return(data: bytes) -> bytes:
@@ -90,7 +93,8 @@ def ansi_spans(data: bytes, base: Token, shift: int) -> tuple[str, list[Span]]:
     """Decode text, take escape sequences out of it, and say what they meant. Spans are moved by `shift`."""
     raw = data.decode("utf-8", "replace")
     if "\x1b" not in raw:
-        text = raw.translate(CLEAN)
+        # Nothing that is printable needs to be cleaned, and that is nearly every line.
+        text = raw if raw.isprintable() else raw.translate(CLEAN)
         return text, [Span.of(shift, shift + len(text), base)] if text else []
     parts: list[str] = []
     spans: list[Span] = []

@@ -22,14 +22,15 @@ from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 
 from app.run_view import log_accessible
 from app.run_view.log_marks import MarkedScrollBar
-from app.run_view.log_overlays import RowMarks
+from app.run_view.log_overlays import NO_MARKS, RowMarks
 from app.run_view.log_page import LogPage, Place, PlacedRow
 from app.run_view.log_painter import MARGIN, LogPainter
 from app.run_view.log_pill import FollowPill
 from app.run_view.log_selection import LogSelection
-from app.run_view.log_source import COURTESY, LogSource
+from app.run_view.log_source import LogSource
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import GRID, font, is_appearance_event, theme
+from core.courtesy import COURTESY
 
 _TICK_MS = 33
 TOP = 2 * GRID
@@ -338,10 +339,9 @@ class LogArea(QAbstractScrollArea):
     def _marks_in(self, placed: PlacedRow) -> RowMarks:
         """What is special about a row at present."""
         row = placed.laid.row
-        return RowMarks(
-            selected=self._selection.in_row(row.line, len(row.text)),
-            focused=self.hasFocus() and row.line == self._current_header,
-        )
+        selected = self._selection.in_row(row.line, len(row.text))
+        focused = row.line == self._current_header and self.hasFocus()
+        return RowMarks(selected=selected, focused=focused) if selected or focused else NO_MARKS
 
     def focusInEvent(self, event: QFocusEvent) -> None:  # noqa: N802
         # It helps who walks with keys; after a click it is only noise.

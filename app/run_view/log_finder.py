@@ -5,7 +5,8 @@ from __future__ import annotations
 from array import array
 
 from app.run_view.log_rows import Row
-from app.run_view.log_source import COURTESY, BackgroundJob, LogSource
+from app.run_view.log_source import BackgroundJob, LogSource
+from core.courtesy import COURTESY
 from core.line_filter import LineFilter
 from core.line_kinds import EVERY_KIND, LineKind
 from core.line_needle import Needle

@@ -14,7 +14,7 @@ from app.run_view.log_finder import LogFinder, LogSieve
 from app.run_view.log_overlays import Marked, RowMarks
 from app.run_view.log_page import Place, PlacedRow
 from app.run_view.log_places import PlacedLog
-from app.run_view.log_source import COURTESY
+from core.courtesy import COURTESY
 from core.line_kinds import EVERY_KIND
 from core.line_needle import NeedleError
 

@@ -32,6 +32,10 @@ class RowMarks:
     focused: bool = False
 
 
+NO_MARKS = RowMarks()
+"""Of nearly every row; told from others by being the same object."""
+
+
 @dataclass(frozen=True, slots=True)
 class Overlay:
     """Characters in another look for the moment; None: as they are."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,36 +18,6 @@ _BIG = 64 * 1024 * 1024
 _REST = 0.002
 """Seconds between two slices while a file grows fast: the window's thread gets its turn. A big file that
 was there before is read without rests."""
-
-
-class Courtesy:
-    """Threads that work in Python wait here, between two pieces of work, while the window paints.
-
-    Each call of Qt gives the interpreter's lock away and has to wait for it again; with two busy threads a
-    page of text takes a quarter of a second instead of ten milliseconds. Entered by the window's thread only.
-    """
-
-    def __init__(self) -> None:
-        self._free = threading.Event()
-        self._free.set()
-        self._depth = 0
-
-    def __enter__(self) -> None:
-        self._depth += 1
-        self._free.clear()
-
-    def __exit__(self, *problem: object) -> None:
-        self._depth -= 1
-        if not self._depth:
-            self._free.set()
-
-    def wait(self) -> None:
-        """Let the window go first."""
-        time.sleep(0)
-        self._free.wait(_PATIENCE)
-
-
-COURTESY = Courtesy()
 
 
 class BackgroundJob:
