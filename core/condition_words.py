@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ast
 import warnings
+from functools import reduce
+
+from core.words import say
 
 _SIGNS: dict[type[ast.cmpop], str] = {
     ast.Eq: "=",
@@ -12,11 +15,7 @@ _SIGNS: dict[type[ast.cmpop], str] = {
     ast.LtE: "<=",
     ast.Gt: ">",
     ast.GtE: ">=",
-    ast.In: "in",
-    ast.NotIn: "not in",
 }
-_COMPLETE = "an agent says it is complete"
-_INCOMPLETE = "no agent says it is complete"
 _LONGEST = 1_000
 _DEEPEST = 20
 
@@ -39,26 +38,51 @@ def _phrase(node: ast.expr, depth: int) -> str | None:
     """The phrase of something that holds or does not."""
     if depth == 0:
         return None
+    complete = _completion(node, depth)
+    if complete is not None:
+        return say("an agent says it is complete") if complete else say("no agent says it is complete")
     match node:
-        case ast.Name(id="is_complete"):
-            return _COMPLETE
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             inner = _phrase(operand, depth - 1)
-            if inner == _COMPLETE:
-                return _INCOMPLETE
-            return f"not {inner}" if inner is not None and isinstance(operand, _PLACES) else None
+            if inner is None or not isinstance(operand, _PLACES):
+                return None
+            return say("not {phrase}", phrase=inner)
         case ast.BoolOp(op=operator, values=values):
             parts = [_joined(value, operator, depth) for value in values]
             known = [part for part in parts if part is not None]
-            return (
-                (" and " if isinstance(operator, ast.And) else " or ").join(known)
-                if len(known) == len(parts)
-                else None
+            if len(known) != len(parts):
+                return None
+            both = isinstance(operator, ast.And)
+            return reduce(
+                lambda first, second: (
+                    say("{first} and {second}", first=first, second=second)
+                    if both
+                    else say("{first} or {second}", first=first, second=second)
+                ),
+                known,
             )
         case ast.Compare(left=left, ops=[operator], comparators=[right]):
             return _comparison(left, operator, right)
         case _:
             return _place(node)
+
+
+def _completion(node: ast.expr, depth: int) -> bool | None:
+    """Whether it asks for completion, or for none; None: it asks for something else."""
+    match node:
+        case ast.Name(id="is_complete"):
+            return True
+        case ast.UnaryOp(op=ast.Not(), operand=operand) if depth:
+            inner = _completion(operand, depth - 1)
+            return None if inner is None else not inner
+        case ast.Compare(
+            left=ast.Name(id="is_complete"),
+            ops=[ast.Eq() | ast.Is() | ast.NotEq() | ast.IsNot() as operator],
+            comparators=[ast.Constant(value=bool(truth))],
+        ):
+            return truth is isinstance(operator, ast.Eq | ast.Is)
+        case _:
+            return None
 
 
 def _joined(node: ast.expr, around: ast.boolop, depth: int) -> str | None:
@@ -72,16 +96,23 @@ def _comparison(left: ast.expr, operator: ast.cmpop, right: ast.expr) -> str | N
     truth = right.value if isinstance(right, ast.Constant) and isinstance(right.value, bool) else None
     if truth is not None and isinstance(operator, (ast.Eq, ast.Is, ast.NotEq, ast.IsNot)):
         wanted = truth if isinstance(operator, (ast.Eq, ast.Is)) else not truth
-        if isinstance(left, ast.Name) and left.id == "is_complete":
-            return _COMPLETE if wanted else _INCOMPLETE
         place = _place(left)
-        return place and (place if wanted else f"not {place}")
+        return place and (place if wanted else say("not {phrase}", phrase=place))
     if isinstance(right, ast.Constant) and right.value is None and isinstance(operator, (ast.Is, ast.IsNot)):
         place = _place(left)
-        return place and f"{place} is {'' if isinstance(operator, ast.Is) else 'not '}empty"
-    sign = _SIGNS.get(type(operator))
+        if not place:
+            return None
+        is_empty = isinstance(operator, ast.Is)
+        return say("{place} is empty", place=place) if is_empty else say("{place} is not empty", place=place)
     first, second = _value(left), _value(right)
-    return f"{first} {sign} {second}" if sign and first and second else None
+    if not first or not second:
+        return None
+    if isinstance(operator, ast.In):
+        return say("{first} in {second}", first=first, second=second)
+    if isinstance(operator, ast.NotIn):
+        return say("{first} not in {second}", first=first, second=second)
+    sign = _SIGNS.get(type(operator))
+    return f"{first} {sign} {second}" if sign else None
 
 
 def _value(node: ast.expr) -> str | None:
@@ -91,17 +122,19 @@ def _value(node: ast.expr) -> str | None:
             return f"“{value}”" if isinstance(value, str) else repr(value)
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=value)):
             return f"-{value!r}"
-        case ast.Name(id="phase" | "iteration"):
-            return node.id
+        case ast.Name(id="phase"):
+            return say("phase")
+        case ast.Name(id="iteration"):
+            return say("iteration")
         case ast.Name(id="termination_reason"):
-            return "reason"
+            return say("reason")
         case ast.List() | ast.Tuple():
             parts = [_value(element) for element in node.elts]
             known = [part for part in parts if part]
             return ", ".join(known) if known and len(known) == len(parts) else None
         case ast.Call(func=ast.Name(id="len"), args=[inner], keywords=[]):
             place = _place(inner)
-            return place and f"number of {place}"
+            return place and say("number of {place}", place=place)
         case _:
             return _place(node)
 

@@ -43,7 +43,7 @@ from core.run_record import RunRecord
 from core.runner import StartError, SupervisorLost
 from core.state import WorkflowState, first_state, loop_ended
 from core.turn_outcome import StopCause
-from core.words import say_number
+from core.words import say, say_number
 
 __all__ = ["Answer", "Engine", "RunRefused"]
 
@@ -192,9 +192,12 @@ class Engine:
             problem = _no_folder_problem(self.plan.log_dir, error)
             if self._recorded is not None:
                 problem = Problem(
-                    f"The run folder cannot be written ({error.strerror}): "
-                    f"{error.filename or self._recorded.folder}.",
-                    suggestion="Make room there, or make it writable, then resume the run.",
+                    say(
+                        "The run folder cannot be written ({error}): {folder}.",
+                        error=error.strerror,
+                        folder=error.filename or self._recorded.folder,
+                    ),
+                    suggestion=say("Make room there, or make it writable, then resume the run."),
                 )
             raise RunRefused([problem]) from error
         except StartError as error:
@@ -258,16 +261,22 @@ class Engine:
             return _Ending(
                 RunStatus.FAILED,
                 "agent_error:OpenLoop",
-                f"A file of the run could not be read or written ({error.strerror or error}: {where}). "
-                "Check the log folder and the room on the disk, then resume the run.",
+                say(
+                    "A file of the run could not be read or written ({error}: {where}). Check the log "
+                    "folder and the room on the disk, then resume the run.",
+                    error=error.strerror or error,
+                    where=where,
+                ),
             )
         except Exception as error:  # noqa: BLE001 - the last place that can end everything and say so
             kept = context.record.write_failure(error)
-            where = f" The details are in {kept}." if kept else ""
+            words = say("OpenLoop itself failed; nothing of the run is alive, and what was finished is kept.")
+            if kept:
+                words += " " + say("The details are in {file}.", file=kept)
             return _Ending(
                 RunStatus.FAILED,
                 "agent_error:OpenLoop",
-                f"OpenLoop itself failed; nothing of the run is alive, and what was finished is kept.{where}",
+                words,
             )
 
     async def _prepare_folder(self, context: RunContext) -> None:
@@ -345,10 +354,18 @@ class Engine:
     def _completed_words(self, context: RunContext) -> str:
         iterations = context.state.iteration
         if not self.plan.loop:
-            return "All agents are done."
-        rest = ", and the finalization is done" if self.plan.finalization else ""
-        times = "in the first iteration" if iterations == 1 else f"after {iterations} iterations"
-        return f"The loop reached its end condition {times}{rest}."
+            return say("All agents are done.")
+        if self.plan.finalization:
+            return say_number(
+                iterations,
+                "The loop reached its end condition in the first iteration, and the finalization is done.",
+                "The loop reached its end condition after {count} iterations, and the finalization is done.",
+            )
+        return say_number(
+            iterations,
+            "The loop reached its end condition in the first iteration.",
+            "The loop reached its end condition after {count} iterations.",
+        )
 
     # --- small things ----------------------------------------------------------------------------------
 
@@ -394,7 +411,11 @@ class Engine:
 
 def _no_folder_problem(log_dir: Path, error: OSError) -> Problem:
     return Problem(
-        f"The log folder cannot be written ({error.strerror}): {log_dir}.",
+        say(
+            "The log folder cannot be written ({error}): {folder}.",
+            error=error.strerror,
+            folder=log_dir,
+        ),
         "log_dir",
-        "Choose another log_dir or working folder, or make room on the disk.",
+        say("Choose another log_dir or working folder, or make room on the disk."),
     )

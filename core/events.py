@@ -229,6 +229,8 @@ class Noted:
     turn: str | None = None
     message: str = ""
     warning: bool = False
+    silence: bool = False
+    """It says that an agent has printed nothing for long, and is settled once the agent goes on."""
 
 
 @dataclass(frozen=True)

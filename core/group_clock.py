@@ -10,6 +10,7 @@ from core.events import RunStatus
 from core.plan import PlannedGroup
 from core.run_context import LiveTurn, RunContext, RunEnds
 from core.turn_outcome import StopCause
+from core.words import say
 
 
 class GroupClock:
@@ -58,8 +59,12 @@ class GroupClock:
         return RunEnds(
             RunStatus.FAILED,
             f"group_timeout:{self._group.name}:{seconds}",
-            f"The group “{self._group.name}” was ended: it may take {seconds} s, and they were over. "
-            "What its agents finished is kept.",
+            say(
+                "The group “{group}” was ended: it may take {seconds} s, and they were over. What its "
+                "agents finished is kept.",
+                group=self._group.name,
+                seconds=seconds,
+            ),
         )
 
     def _end(self) -> None:

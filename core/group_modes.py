@@ -18,6 +18,7 @@ from core.slots import Slots
 from core.state import Contribution
 from core.turn_loop import TurnLoop, turn_id, turn_refs
 from core.turn_outcome import StopCause
+from core.words import say
 
 
 class GroupMode(Protocol):
@@ -228,7 +229,7 @@ def announce_group(
 def ending_of(context: RunContext, group: PlannedGroup, result: TurnResult, watch: GroupClock) -> RunEnds:
     """How the run ends because of a turn that gave no update."""
     if context.stop is not None:
-        return RunEnds(RunStatus.STOPPED, "stopped", "The run was stopped. What was finished is kept.")
+        return RunEnds(RunStatus.STOPPED, "stopped", say("The run was stopped. What was finished is kept."))
     if watch.over:
         return watch.ending()
     if context.ends is not None:
@@ -239,7 +240,7 @@ def ending_of(context: RunContext, group: PlannedGroup, result: TurnResult, watc
     message = result.message
     if result.reason.startswith("agent_error:") and result.status is TurnStatus.FAILED:
         # What the backend says does not know whom it is about.
-        message = f"{result.ref.label} failed: {message}"
+        message = say("{agent} failed: {message}", agent=result.ref.label, message=message)
     return RunEnds(RunStatus.FAILED, result.reason, message)
 
 

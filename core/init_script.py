@@ -17,6 +17,7 @@ from core.processes import shell_command
 from core.runner import FileTail, ProcessExit, ProcessSpec, StartError
 from core.turn_control import STOP_GRACE, TurnControl
 from core.turn_services import TurnServices
+from core.words import say
 
 LABEL = "init_script"
 """Who speaks, in the overview."""
@@ -99,16 +100,26 @@ class InitScript:
             overview.close()
 
     def _problem(self, ending: ProcessExit, timed_out: bool) -> str:
-        log = f"What it printed is in {self.folder}."
+        log = say("What it printed is in {folder}.", folder=self.folder)
         if self.control.cause is not None and ending.killed_by_us:
-            return "The init_script was stopped."
+            return say("The init_script was stopped.")
         if timed_out:
-            return (
-                f"The init_script was ended: it may take {self.timeout:g} s (agent_timeout), and they were "
-                f"over. {log}"
+            return say(
+                "The init_script was ended: it may take {seconds:g} s (agent_timeout), and they were "
+                "over. {log}",
+                seconds=self.timeout,
+                log=log,
             )
         if ending.exit_code is None:
-            return f"The init_script was ended from outside (signal {ending.signal}). {log}"
+            return say(
+                "The init_script was ended from outside (signal {signal}). {log}",
+                signal=ending.signal,
+                log=log,
+            )
         if ending.exit_code != 0:
-            return f"The init_script ended with exit code {ending.exit_code}, so no agent was started. {log}"
+            return say(
+                "The init_script ended with exit code {exit_code}, so no agent was started. {log}",
+                exit_code=ending.exit_code,
+                log=log,
+            )
         return ""

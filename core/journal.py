@@ -16,6 +16,7 @@ import orjson
 from pydantic import Field, TypeAdapter, ValidationError
 
 from core.events import Event
+from core.words import say
 
 JOURNAL_NAME = "journal.jsonl"
 
@@ -74,7 +75,7 @@ class Journal:
     def _write(self, line: bytes) -> None:
         with self._lock:
             if self._fd is None:
-                raise JournalError("The journal of this run is closed already.")
+                raise JournalError(say("The journal of this run is closed already."))
             try:
                 written = os.write(self._fd, line)
                 while written < len(line):
@@ -88,8 +89,11 @@ class Journal:
 
     def _refused(self, error: OSError) -> JournalError:
         return JournalError(
-            f"The run folder cannot be written ({error.strerror}): {self.path}. "
-            "Make room there, then resume the run."
+            say(
+                "The run folder cannot be written ({error}): {file}. Make room there, then resume the run.",
+                error=error.strerror,
+                file=self.path,
+            )
         )
 
 

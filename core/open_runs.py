@@ -23,14 +23,12 @@ from core.journal import JOURNAL_NAME
 from core.plain_name import plain_name
 from core.platform_paths import state_folder
 from core.processes import start_time
+from core.words import say
 
 LOCK_NAME = "run.lock"
 """The lock's file in a run folder; what is in it says nothing."""
 MARKS_NAME = "open-runs"
 """Folder of the marks, inside `state_folder()`."""
-HELD_WORDS = (
-    "This run is going on already, in another window or terminal. Stop it there, or wait for its end."
-)
 _PATIENCE, _PATIENCE_TO_LOOK = 0.5, 0.03
 """Seconds to wait for a lock: somebody who only looks holds it for less than a millisecond."""
 _NO_LOCKS = frozenset({errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP})
@@ -41,11 +39,18 @@ _TAIL = 64 * 1024
 _STARTED = re.compile(rb'^\{"type": ?"run_started"')
 
 
+def held_words() -> str:
+    """That another process runs a run, and what to do."""
+    return say(
+        "This run is going on already, in another window or terminal. Stop it there, or wait for its end."
+    )
+
+
 class RunIsHeld(Exception):  # noqa: N818 - read as a sentence
     """Another process runs this run; the message says so to a user."""
 
     def __init__(self) -> None:
-        super().__init__(HELD_WORDS)
+        super().__init__(held_words())
 
 
 class RunLock:

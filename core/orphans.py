@@ -18,8 +18,8 @@ from core.open_runs import is_held
 from core.process_tree import SUPERVISOR_MARK
 from core.processes import Relative, end_relatives, relatives, run_token
 from core.visible_text import visible, visible_words
+from core.words import say, say_number
 
-SUPERVISOR_LABEL = "OpenLoop's supervisor"
 _SUPERVISOR_PATIENCE = 8.0
 """Seconds that a supervisor whose OpenLoop is gone may take to end everything: it does not give up before."""
 _GRACE = 0.5
@@ -96,26 +96,38 @@ def end_orphans(orphans: Iterable[Orphan]) -> list[int]:
     return end_relatives(find, _PATIENCE, _GRACE) if known else []
 
 
+def supervisor_label() -> str:
+    """What a supervisor is called that outlived its OpenLoop."""
+    return say("OpenLoop's supervisor")
+
+
 def orphan_words(orphans: Sequence[Orphan]) -> str:
     """What a user is told and asked: a sentence, a line for each, what to do. Empty when there is none."""
     if not orphans:
         return ""
     one = len(orphans) == 1 and not orphans[0].children
     head = (
-        "A process of this run outlived OpenLoop and may still be changing files:"
+        say("A process of this run outlived OpenLoop and may still be changing files:")
         if one
-        else "Processes of this run outlived OpenLoop and may still be changing files:"
+        else say("Processes of this run outlived OpenLoop and may still be changing files:")
     )
-    end = "End it before the run goes on." if one else "End them before the run goes on."
+    end = say("End it before the run goes on.") if one else say("End them before the run goes on.")
     return "\n".join([head, *(_line(orphan) for orphan in orphans), end])
 
 
 def _line(orphan: Orphan) -> str:
-    more = {0: "", 1: " and 1 process below it"}.get(
-        orphan.children, f" and {orphan.children} processes below it"
-    )
-    command = f" ({orphan.command})" if orphan.command else ""
-    return f"  {visible(orphan.label)}: process {orphan.pid}{more}{command}"
+    label, command = visible(orphan.label), f" ({orphan.command})" if orphan.command else ""
+    if not orphan.children:
+        words = say("{label}: process {pid}", label=label, pid=orphan.pid)
+    else:
+        words = say_number(
+            orphan.children,
+            "{label}: process {pid} and 1 process below it",
+            "{label}: process {pid} and {count} processes below it",
+            label=label,
+            pid=orphan.pid,
+        )
+    return f"  {words}{command}"
 
 
 # --- whose they are -----------------------------------------------------------------------------------------
@@ -156,9 +168,9 @@ def _by_turn(
 def _turn_of(top: Relative, turns: Mapping[int, tuple[float, str]]) -> str:
     """Its id as the mark has it (`token.turn#attempt`), or as the journal has it for this pid."""
     if _is_supervisor(top):
-        return SUPERVISOR_LABEL
+        return supervisor_label()
     turn = top.mark.partition(".")[2].partition("#")[0]
-    return turn or turns.get(top.pid, (0.0, "an agent"))[1]
+    return turn or turns.get(top.pid, (0.0, say("an agent")))[1]
 
 
 def _orphan(family: Sequence[Relative], label: str) -> Orphan:

@@ -19,6 +19,7 @@ from jsonyx.allow import COMMENTS, TRAILING_COMMA
 
 from core.json_types import JsonObject, JsonValue
 from core.state import StateUpdate
+from core.words import Both, say, say_both
 
 OPENING = "<state_update>"
 CLOSING = "</state_update>"
@@ -70,6 +71,8 @@ class UpdateProblem:
     kind: UpdateProblemKind
     message: str
     advice: str
+    english: str = ""
+    """What was read, if there was something: the message as an agent may be told it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +106,16 @@ def apply_authority(parsed: ParsedUpdate, may_complete: bool, who: str) -> Parse
     if may_complete and not parsed.is_earlier:
         return parsed
     note = (
-        f"{who} said that the work is complete, but a later part of its answer is broken or missing. The "
-        "completion was ignored."
+        say(
+            "{agent} said that the work is complete, but a later part of its answer is broken or missing. "
+            "The completion was ignored.",
+            agent=who,
+        )
         if may_complete
-        else (
-            f"{who} said that the work is complete. This was ignored: only agents with `can_complete: true`, "
-            "or with the role auditor, approver, finalizer or finalization, can complete a loop."
+        else say(
+            "{agent} said that the work is complete. This was ignored: only agents with `can_complete: "
+            "true`, or with the role auditor, approver, finalizer or finalization, can complete a loop.",
+            agent=who,
         )
     )
     return replace(parsed, update=replace(parsed.update, is_complete=None), notes=(*parsed.notes, note))
@@ -166,7 +173,10 @@ def _last_tagged(text: str) -> ParsedUpdate | UpdateProblem | None:
                 if isinstance(outer, ParsedUpdate):
                     found, found_end = outer, outer_end
     if found is not None and problem is not None:
-        note = f"A later state update could not be used, so the one before it counts. {problem.message}"
+        note = say(
+            "A later state update could not be used, so the one before it counts. {problem}",
+            problem=problem.message,
+        )
         return replace(found, notes=(*found.notes, note), is_earlier=True)
     return found or problem
 
@@ -178,7 +188,7 @@ def _unclosed(text: str, last_close: int) -> UpdateProblem | None:
         return None
     return UpdateProblem(
         UpdateProblemKind.TRUNCATED,
-        "The state update was cut off: it begins, but its closing tag is missing.",
+        say("The state update was cut off: it begins, but its closing tag is missing."),
         f"Your answer began {OPENING} but never reached {CLOSING}: it was cut off. Send the state update "
         "again, complete and shorter. Send only what changes in the payload, and no other text.",
     )
@@ -191,7 +201,10 @@ def cut_off(problem: UpdateProblem) -> UpdateProblem:
         return problem
     return UpdateProblem(
         UpdateProblemKind.TRUNCATED,
-        "The answer was cut off at the model's output limit, or is too long: its state update is incomplete.",
+        say(
+            "The answer was cut off at the model's output limit, or is too long: its state update is "
+            "incomplete."
+        ),
         "Your answer was cut off at an output limit before its state update was complete. Send the update "
         "alone and keep it short: only what changes in the payload, and no other text.",
     )
@@ -213,22 +226,22 @@ def _last_fenced(text: str) -> ParsedUpdate | UpdateProblem | None:
         places += 1
         end = text.find(FENCE, fence.end())
         if end == -1:
-            problem = problem or _fence_problem("It was cut off before the end of the fence.")
+            problem = problem or _fence_problem(say_both("It was cut off before the end of the fence."))
             continue
         read, _ = _read_between(text, fence.end(), end, FENCE, budget, must_have_key=True)
         if isinstance(read, ParsedUpdate):
-            note = f"The state update was in a code fence instead of {OPENING} tags."
+            note = say("The state update was in a code fence instead of {tag} tags.", tag=OPENING)
             return replace(read, notes=(*read.notes, note))
-        problem = problem or _fence_problem(read.message)
+        problem = problem or _fence_problem(Both(read.english, read.message))
     return problem
 
 
-def _fence_problem(what: str) -> UpdateProblem:
+def _fence_problem(what: Both) -> UpdateProblem:
     return UpdateProblem(
         UpdateProblemKind.FENCED,
-        f"The agent wrote JSON in a code fence instead of a tagged state update. {what}",
-        f"Your answer has JSON in a code fence, but no usable state update. {what} Put the update between "
-        f"{OPENING} and {CLOSING}, without a code fence.",
+        say("The agent wrote JSON in a code fence instead of a tagged state update. {what}", what=what.own),
+        f"Your answer has JSON in a code fence, but no usable state update. {what.english} Put the update "
+        f"between {OPENING} and {CLOSING}, without a code fence.",
     )
 
 
@@ -238,18 +251,18 @@ def _nothing_found(text: str) -> UpdateProblem:
     if "state" in tail.lower() and _WRITTEN.search(tail) and _A_FILE.search(tail):
         return UpdateProblem(
             UpdateProblemKind.WRITTEN_TO_FILE,
-            "There is no state update in the answer. The agent seems to have written it to a file.",
+            say("There is no state update in the answer. The agent seems to have written it to a file."),
             "Your answer has no state update; it seems that you wrote it to a file. OpenLoop does not read "
             f"files. Repeat the update in your answer, between {OPENING} and {CLOSING}.",
         )
     if not text.strip():
-        message = "The agent answered with an empty text."
+        message = say("The agent answered with an empty text.")
         advice = "Your answer was empty."
     elif tail.rstrip().endswith("}") and any(f'"{key}"' in tail for key in _KNOWN):
-        message = "The agent wrote JSON, but not between state update tags."
+        message = say("The agent wrote JSON, but not between state update tags.")
         advice = "Your answer has JSON, but not between tags, so it does not count."
     else:
-        message = "There is no state update in the agent's answer."
+        message = say("There is no state update in the agent's answer.")
         advice = "Your answer has no state update."
     return UpdateProblem(
         UpdateProblemKind.MISSING,
@@ -293,7 +306,11 @@ def _end_outside_strings(text: str, start: int, terminator: str, budget: _Budget
 
 
 class _RefusedJsonError(ValueError):
-    """JSON that reads well but cannot be a state; the message is for a person."""
+    """JSON that reads well but cannot be a state."""
+
+    def __init__(self, what: Both) -> None:
+        super().__init__(what.english)
+        self.what = what
 
 
 _GONE = object()
@@ -305,14 +322,16 @@ def _unique_keys(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
         # Each time a key comes, it is taken away: the one that is gone already came before.
         left = dict(members)
         twice = next(name for name, _ in pairs if left.pop(name, _GONE) is _GONE)
-        raise _RefusedJsonError(f"The key {_shortened(repr(twice))} stands twice in one object.")
+        raise _RefusedJsonError(
+            say_both("The key {key} stands twice in one object.", key=_shortened(repr(twice)))
+        )
     return members
 
 
 def _finite(digits: str) -> float:
     number = float(digits)
     if not math.isfinite(number):
-        raise _RefusedJsonError(f"The number {_shortened(digits)} is too large.")
+        raise _RefusedJsonError(say_both("The number {number} is too large.", number=_shortened(digits)))
     return number
 
 
@@ -321,7 +340,7 @@ def _whole(digits: str) -> int | float:
     if len(digits) < 19:
         return int(digits)
     if len(digits) > 400:
-        raise _RefusedJsonError(f"The number {_shortened(digits)} is too large.")
+        raise _RefusedJsonError(say_both("The number {number} is too large.", number=_shortened(digits)))
     number = int(digits)
     return number if abs(number) <= _LARGEST_INTEGER else _finite(digits)
 
@@ -338,31 +357,31 @@ def _read_block(block: str, *, must_have_key: bool = False) -> ParsedUpdate | Up
     if block.startswith(FENCE):
         inner = _OPENING_FENCE_LINE.sub("", block, count=1)
         block = inner.strip().removesuffix(FENCE).strip()
-        notes.append("The state update had a code fence inside its tags.")
+        notes.append(say("The state update had a code fence inside its tags."))
     if not block.isascii() and _SURROGATE.search(block):
         block = _SURROGATE.sub("\ufffd", block)
-        notes.append("Characters that are not valid text were replaced in the state update.")
+        notes.append(say("Characters that are not valid text were replaced in the state update."))
     if not block:
-        return _bad_json("It is empty.")
+        return _bad_json(say_both("It is empty."))
     if _has_too_many_values(block):
-        return _too_large(f"It holds more than {MAX_VALUES:,} values.")
+        return _too_large(say_both("It holds more than {count:,} values.", count=MAX_VALUES))
     try:
         try:
             value: JsonValue = _STRICT.loads(block)
         except jsonyx.JSONSyntaxError:
             value = _TOLERANT.loads(block)
-            notes.append("Comments or trailing commas in the state update were accepted.")
+            notes.append(say("Comments or trailing commas in the state update were accepted."))
     except jsonyx.JSONSyntaxError as error:
         return _bad_json(_where(block, error))
     except _RefusedJsonError as error:
-        return _bad_json(str(error))
+        return _bad_json(error.what)
     except RecursionError:
         return _too_deep()
     if not isinstance(value, dict):
-        return UpdateProblem(
+        return _unusable(
             UpdateProblemKind.NOT_AN_OBJECT,
-            f"The state update is {_type_name(value)}, not a JSON object.",
-            f"Your state update is {_type_name(value)}. It must be one JSON object, in curly braces.",
+            say_both("The state update is {kind}, not a JSON object.", kind=_type_name(value)),
+            f"Your state update is {_type_name(value).english}. It must be one JSON object, in curly braces.",
         )
     # In a short one there is no room for either.
     if block.count("{") + block.count("[") > MAX_DEPTH or len(block) > _SHORT:
@@ -370,7 +389,7 @@ def _read_block(block: str, *, must_have_key: bool = False) -> ParsedUpdate | Up
         if shape is not None:
             return shape
     if must_have_key and not any(key in value for key in _KNOWN):
-        return _bad_field("It has none of the keys is_complete, termination_reason and payload.")
+        return _bad_field(say_both("It has none of the keys is_complete, termination_reason and payload."))
     return _envelope(value, notes)
 
 
@@ -379,25 +398,34 @@ def _envelope(value: JsonObject, notes: list[str]) -> ParsedUpdate | UpdateProbl
     is_complete = value.get("is_complete")
     if is_complete is not None and not isinstance(is_complete, bool):
         return _bad_field(
-            f"is_complete must be true or false without quotes, but it is {_type_name(is_complete)}."
+            say_both(
+                "is_complete must be true or false without quotes, but it is {kind}.",
+                kind=_type_name(is_complete),
+            )
         )
     reason = value.get("termination_reason")
     if reason is not None and not isinstance(reason, str):
-        return _bad_field(f"termination_reason must be a text or null, but it is {_type_name(reason)}.")
+        return _bad_field(
+            say_both("termination_reason must be a text or null, but it is {kind}.", kind=_type_name(reason))
+        )
     payload = value.get("payload")
     if payload is not None and not isinstance(payload, dict):
-        return _bad_field(f"payload must be a JSON object, but it is {_type_name(payload)}.")
+        return _bad_field(
+            say_both("payload must be a JSON object, but it is {kind}.", kind=_type_name(payload))
+        )
     ignored = [key for key in _PROTECTED if key in value]
     if ignored:
-        notes.append(f"Agents cannot change {_listed(ignored)}: ignored.")
+        notes.append(say("Agents cannot change {keys}: ignored.", keys=_listed(ignored)))
     unknown = {key: entry for key, entry in value.items() if key not in _KNOWN and key not in _PROTECTED}
     if unknown:
         moved = [key for key in unknown if payload is None or key not in payload]
         doubled = [key for key in unknown if key not in moved]
         if moved:
-            notes.append(f"Not a field of a state update, so moved into payload: {_listed(moved)}.")
+            notes.append(
+                say("Not a field of a state update, so moved into payload: {keys}.", keys=_listed(moved))
+            )
         if doubled:
-            notes.append(f"Ignored, because payload has the same key: {_listed(doubled)}.")
+            notes.append(say("Ignored, because payload has the same key: {keys}.", keys=_listed(doubled)))
         payload = {**unknown, **(payload or {})}
     return ParsedUpdate(StateUpdate(is_complete, reason, payload), tuple(notes))
 
@@ -431,48 +459,52 @@ def _shape_problem(value: JsonObject) -> UpdateProblem | None:
             else:
                 below += [(inner, path) for inner in outer if isinstance(inner, (dict, list))]
         if spelled > MAX_SPELLED:
-            return _too_large("It is deep and wide at once.")
+            return _too_large(say_both("It is deep and wide at once."))
         level = below
         if not level:
             return None
     return _too_deep()
 
 
-def _too_large(what: str) -> UpdateProblem:
-    return UpdateProblem(
+def _unusable(kind: UpdateProblemKind, message: Both, advice: str) -> UpdateProblem:
+    return UpdateProblem(kind, message.own, advice, message.english)
+
+
+def _too_large(what: Both) -> UpdateProblem:
+    return _unusable(
         UpdateProblemKind.TOO_LARGE,
-        f"The state update is too large. {what}",
-        f"Your state update is too large. {what} Write large data into a file, and put the file's name into "
-        "the payload.",
+        say_both("The state update is too large. {what}", what=what),
+        f"Your state update is too large. {what.english} Write large data into a file, and put the file's "
+        "name into the payload.",
     )
 
 
 def _too_deep() -> UpdateProblem:
-    return UpdateProblem(
+    return _unusable(
         UpdateProblemKind.TOO_DEEP,
-        f"The state update is nested more than {MAX_DEPTH} levels deep.",
+        say_both("The state update is nested more than {count} levels deep.", count=MAX_DEPTH),
         f"Your state update is nested too deeply. Use at most {MAX_DEPTH} levels of objects and lists.",
     )
 
 
-def _bad_field(what: str) -> UpdateProblem:
-    return UpdateProblem(
+def _bad_field(what: Both) -> UpdateProblem:
+    return _unusable(
         UpdateProblemKind.BAD_FIELD,
-        f"The state update has a wrong field: {what}",
-        f"Your state update is JSON, but {what}",
+        say_both("The state update has a wrong field: {what}", what=what),
+        f"Your state update is JSON, but {what.english}",
     )
 
 
-def _bad_json(what: str) -> UpdateProblem:
-    return UpdateProblem(
+def _bad_json(what: Both) -> UpdateProblem:
+    return _unusable(
         UpdateProblemKind.BAD_JSON,
-        f"The state update is not valid JSON. {what}",
-        f"Your state update is not valid JSON. {what} Write keys and texts in double quotes, line breaks "
-        r"inside texts as \n, quotes inside texts as \", and no NaN or Infinity.",
+        say_both("The state update is not valid JSON. {what}", what=what),
+        f"Your state update is not valid JSON. {what.english} Write keys and texts in double quotes, line "
+        r"breaks inside texts as \n, quotes inside texts as \", and no NaN or Infinity.",
     )
 
 
-def _where(block: str, error: jsonyx.JSONSyntaxError) -> str:
+def _where(block: str, error: jsonyx.JSONSyntaxError) -> Both:
     """Line, column and a piece of the text around an error."""
     line, column = error.lineno or 1, error.colno
     start = 0
@@ -480,25 +512,32 @@ def _where(block: str, error: jsonyx.JSONSyntaxError) -> str:
         start = block.find("\n", start) + 1
     place = start + column - 1
     near = block[max(start, place - 20) : place + 20].split("\n")[0]
-    words = f"Line {line}, column {column}: {error.msg}"
-    return f"{words}, near {near!r}." if near else f"{words}."
+    if not near:
+        return say_both("Line {line}, column {column}: {error}.", line=line, column=column, error=error.msg)
+    return say_both(
+        "Line {line}, column {column}: {error}, near {text!r}.",
+        line=line,
+        column=column,
+        error=error.msg,
+        text=near,
+    )
 
 
-def _type_name(value: JsonValue) -> str:
+def _type_name(value: JsonValue) -> Both:
     if isinstance(value, bool):
-        return "true" if value else "false"
+        return Both("true", "true") if value else Both("false", "false")
     if value is None:
-        return "null"
+        return Both("null", "null")
     if isinstance(value, str):
-        return f"the text {_shortened(repr(value))}"
+        return say_both("the text {text}", text=_shortened(repr(value)))
     if isinstance(value, (int, float)):
-        return "a number"
-    return "an object" if isinstance(value, dict) else "a list"
+        return say_both("a number")
+    return say_both("an object") if isinstance(value, dict) else say_both("a list")
 
 
 def _listed(keys: list[str]) -> str:
     shown = ", ".join(f"`{_shortened(key)}`" for key in keys[:8])
-    return shown if len(keys) <= 8 else f"{shown} and {len(keys) - 8} more"
+    return shown if len(keys) <= 8 else say("{names} and {more} more", names=shown, more=len(keys) - 8)
 
 
 def _shortened(text: str) -> str:

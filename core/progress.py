@@ -36,6 +36,7 @@ from core.plan import Place
 from core.state import Conflict, Phase, WorkflowState
 from core.turn_progress import TurnProgress
 from core.usage import Spent
+from core.words import say
 
 
 @dataclass(slots=True)
@@ -70,6 +71,8 @@ class Note:
     turn: str | None
     message: str
     warning: bool
+    silence: bool = False
+    """About an agent that has printed nothing for long."""
 
 
 @dataclass(slots=True)
@@ -202,7 +205,7 @@ class RunProgress:
             case Merged():
                 self._merge(event)
             case Noted():
-                self.notes.append(Note(event.time, event.turn, event.message, event.warning))
+                self.notes.append(Note(event.time, event.turn, event.message, event.warning, event.silence))
             case StopRequested():
                 # Stop now is not taken back by a later, milder wish.
                 if self.stopping is not StopKind.NOW:
@@ -236,7 +239,7 @@ class RunProgress:
         # A resumed run starts a second time; what was at work when it was cut off is not at work any more.
         ended = self.finished if self.finished is not None else self.last_event
         before = event.time if ended is None else ended
-        self._end_open_turns(before, "It was cut off.")
+        self._end_open_turns(before, say("It was cut off."))
         self._pause("", before)
         self.run_id = event.run_id
         self.workflow = event.workflow
@@ -301,7 +304,7 @@ class RunProgress:
         self.message = event.message
         self.finished = event.time
         self.preparing = ""
-        self._end_open_turns(event.time, "The run ended before it was done.")
+        self._end_open_turns(event.time, say("The run ended before it was done."))
         self._pause("", event.time)
         if self.lived:
             self.lived[-1].ended = event.time
@@ -317,7 +320,7 @@ class RunProgress:
 
     def cut_off(self, now: float) -> None:
         """The run was cut off: what was at work then is not at work any more."""
-        self._end_open_turns(now, "It was cut off.")
+        self._end_open_turns(now, say("It was cut off."))
         self._pause("", now)
         if self.lived:
             self.lived[-1].ended = now

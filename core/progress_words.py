@@ -34,6 +34,11 @@ def loops_field() -> str:
     return f"“{say('Loops, at most')}”"
 
 
+def left_alone_words() -> str:
+    """What happens to an agent that is silent for long. The window calls the key as its field does."""
+    return say("It is left alone: no agent_idle_timeout is set.")
+
+
 def duration_words(seconds: float) -> str:
     """A stretch of time as `0:42` or `2:14:05`, rounded to the second."""
     minutes, rest = divmod(max(0, int(seconds + 0.5)), 60)

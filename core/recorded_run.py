@@ -38,6 +38,7 @@ from core.run_files import OVERVIEW_NAME, TURNS_NAME, UPDATE_NAME, WORKFLOW_NAME
 from core.state import Phase, StateUpdate
 from core.turn_progress import TurnProgress
 from core.usage import Spent, Usage
+from core.words import say
 from core.workflow_file import load_workflow
 
 if TYPE_CHECKING:
@@ -144,8 +145,8 @@ class RecordedRun:
     def message(self) -> str:
         """How and why it ended, in a sentence."""
         if self.going_on:
-            return "It is going on."
-        return self.progress.message or "It was cut off: OpenLoop or the computer was ended."
+            return say("It is going on.")
+        return self.progress.message or say("It was cut off: OpenLoop or the computer was ended.")
 
     @property
     def spent(self) -> Spent:
@@ -172,11 +173,14 @@ class RecordedRun:
     def obstacle(self) -> str:
         """Why it cannot go on, in a sentence; empty: it can."""
         if self.going_on:
-            return "It is going on in another window or terminal."
+            return say("It is going on in another window or terminal.")
         if self.status is RunStatus.COMPLETED:
-            return "It is complete."
+            return say("It is complete.")
         if not (self.folder / WORKFLOW_NAME).is_file():
-            return f"Its {WORKFLOW_NAME} is missing, so nobody knows what it was to do."
+            return say(
+                "Its {file} is missing, so nobody knows what it was to do.",
+                file=WORKFLOW_NAME,
+            )
         return ""
 
     @property
@@ -188,11 +192,11 @@ class RecordedRun:
     def next_place(self) -> str:
         """Where it would go on, for "goes on at": `Loop, iteration 3: vera, linter`."""
         if not self.progress.groups:
-            return "its beginning"
+            return say("its beginning")
         group = list(self.progress.groups.values())[-1]
         place = phase_title(group.phase)
         if group.phase == "loop":
-            place += f", iteration {group.iteration}"
+            place = say("{phase}, iteration {number}", phase=place, number=group.iteration)
         labels = [
             self.progress.turns[turn].label
             for turn in group.turns
@@ -202,8 +206,9 @@ class RecordedRun:
         if labels and not done:
             return f"{place}: {', '.join(labels)}"
         if self.reason == "max_loops_reached":
-            return f"{phase_title('loop')}, iteration {self.progress.iteration + 1}"
-        return f"{place}, after {group.name}"
+            number = self.progress.iteration + 1
+            return say("{phase}, iteration {number}", phase=phase_title("loop"), number=number)
+        return say("{place}, after {group}", place=place, group=group.name)
 
     def read_limits(self) -> None:
         """Have its progress know what its workflow allows: budget, retries, the size of prompts. Where the
@@ -233,18 +238,24 @@ def read_run(folder: Path) -> RecordedRun:
             raise FileNotFoundError(path)
         events, unreadable = read_lines(path)
     except OSError as error:
-        why = "it has no journal" if isinstance(error, FileNotFoundError) else str(error.strerror)
+        why = (
+            say("{folder} is not a run folder that can be read: it has no journal.", folder=folder)
+            if isinstance(error, FileNotFoundError)
+            else say(
+                "{folder} is not a run folder that can be read: {error}.", folder=folder, error=error.strerror
+            )
+        )
         raise RunUnreadable(
             Problem(
-                f"{folder} is not a run folder that can be read: {why}.",
-                suggestion="`openloop runs` lists those of a folder.",
+                why,
+                suggestion=say("`openloop runs` lists those of a folder."),
             )
         ) from error
     if not events:
         raise RunUnreadable(
             Problem(
-                f"Nothing in the journal of {folder} tells of a run.",
-                suggestion="Start the workflow again; what agents printed is in the folder's turns.",
+                say("Nothing in the journal of {folder} tells of a run.", folder=folder),
+                suggestion=say("Start the workflow again; what agents printed is in the folder's turns."),
             )
         )
     progress = RunProgress()

@@ -9,6 +9,7 @@ from core.problems import UserFileError
 from core.recorded_run import RecordedRun
 from core.run_files import WORKFLOW_NAME
 from core.run_folders import workdir_of
+from core.words import say
 from core.workflow_file import load_workflow
 
 
@@ -28,13 +29,16 @@ def check_resume(run: RecordedRun) -> ResumeCheck:
     try:
         file = load_workflow(run.folder / WORKFLOW_NAME)
     except UserFileError as error:
-        why = error.problems[0].message if error.problems else "it is broken"
-        return ResumeCheck(run.obstacle or f"Its {WORKFLOW_NAME} cannot be used: {why}")
+        why = error.problems[0].message if error.problems else say("it is broken")
+        return ResumeCheck(
+            run.obstacle or say("Its {file} cannot be used: {why}", file=WORKFLOW_NAME, why=why)
+        )
     obstacle = run.obstacle
     workdir = workdir_of(file)
     if not obstacle and not workdir.is_dir():
-        obstacle = (
-            f"The folder that its agents work in is gone: {workdir}. Make it again, "
-            "or name another one: openloop resume RUN --workdir FOLDER."
+        obstacle = say(
+            "The folder that its agents work in is gone: {folder}. Make it again, or name another "
+            "one: openloop resume RUN --workdir FOLDER.",
+            folder=workdir,
         )
     return ResumeCheck(obstacle, file.workflow)

@@ -21,6 +21,7 @@ from core.run_files import AGENTS_NAME, WORKFLOW_NAME
 from core.run_folders import workdir_of
 from core.spending import Spending
 from core.trust import brought_commands
+from core.words import say, say_number
 from core.workflow_file import load_workflow
 
 
@@ -37,7 +38,7 @@ def prepare_resume(
     """
     overrides = overrides or RunOverrides()
     wrong = [
-        Problem(problem, f"merge.{path}", "Correct the path or the rule of --merge.")
+        Problem(problem, f"merge.{path}", say("Correct the path or the rule of --merge."))
         for path, rule in overrides.merge.items()
         if (problem := merge_rule_problem(path, rule)) is not None
     ]
@@ -45,27 +46,40 @@ def prepare_resume(
         raise UserFileError(wrong)
     kind, _, conflict = run.reason.partition(":")
     if overrides.merge and (kind != "merge_conflict" or set(overrides.merge) != {conflict}):
-        of = f"--merge {conflict}=RULE" if kind == "merge_conflict" else "none"
-        words = "A rule can only be given for the path whose conflict ended the run: what was merged stays."
-        raise UserFileError([Problem(words, "merge", f"Here that is {of}.")])
+        words = say(
+            "A rule can only be given for the path whose conflict ended the run: what was merged stays."
+        )
+        advice = (
+            say("Here that is --merge {path}=RULE.", path=conflict)
+            if kind == "merge_conflict"
+            else say("Here that is none.")
+        )
+        raise UserFileError([Problem(words, "merge", advice)])
     if run.obstacle:
-        raise UserFileError([Problem(f"This run cannot go on. {run.obstacle}", file=run.folder)])
+        raise UserFileError(
+            [Problem(say("This run cannot go on. {obstacle}", obstacle=run.obstacle), file=run.folder)]
+        )
     file = load_workflow(run.folder / WORKFLOW_NAME)
     workdir = (overrides.workdir or workdir_of(file)).absolute()
     if not workdir.is_dir():
         raise UserFileError(
             [
                 Problem(
-                    f"The folder that the agents work in does not exist here: {workdir}.",
+                    say(
+                        "The folder that the agents work in does not exist here: {workdir}.", workdir=workdir
+                    ),
                     "workdir",
-                    "Name the folder with --workdir, or make it again.",
+                    say("Name the folder with --workdir, or make it again."),
                 )
             ]
         )
     library, warnings = _library(run, file, workdir)
     if run.unreadable:
-        lines = "1 line" if run.unreadable == 1 else f"{run.unreadable} lines"
-        words = f"{lines} of the run's journal cannot be read. Turns whose end stood there run again."
+        words = say_number(
+            run.unreadable,
+            "1 line of the run's journal cannot be read. Turns whose end stood there run again.",
+            "{count} lines of the run's journal cannot be read. Turns whose end stood there run again.",
+        )
         warnings.append(Problem(words, severity=Severity.WARNING, file=run.folder / JOURNAL_NAME))
     plan = plan_run(file, library, overrides, known_backends=known_backends)
     original = run.progress.workflow_path
@@ -98,14 +112,19 @@ def _library(run: RecordedRun, file: WorkflowFile, workdir: Path) -> tuple[Agent
                 for problem in library.problems
                 if problem.file is not None and problem.file.name == name and kept not in problem.file.parents
             ]
-            words = f"The file of the agent {old.name} is gone; the run goes on with it as it was."
+            words = say(
+                "The file of the agent {name} is gone; the run goes on with it as it was.", name=old.name
+            )
             if broken:
-                words = (
-                    f"The file of the agent {old.name} cannot be used; the run goes on with it as it was. "
-                    f"{broken[0].text()}"
+                words = say(
+                    "The file of the agent {name} cannot be used; the run goes on with it as it was. {text}",
+                    name=old.name,
+                    text=broken[0].text(),
                 )
         elif _differs(old, new):
-            words = f"The agent {old.name} was changed since the run began; it works as it is now."
+            words = say(
+                "The agent {name} was changed since the run began; it works as it is now.", name=old.name
+            )
         else:
             continue
         warnings.append(Problem(words, severity=Severity.WARNING))
@@ -123,10 +142,13 @@ def _refuse_a_wall(run: RecordedRun, plan: RunPlan) -> None:
         raise UserFileError(
             [
                 Problem(
-                    f"The run made {run.progress.iteration} loops, which is all that max_loops allows "
-                    f"({plan.max_loops}).",
+                    say(
+                        "The run made {count} loops, which is all that max_loops allows ({most}).",
+                        count=run.progress.iteration,
+                        most=plan.max_loops,
+                    ),
                     "max_loops",
-                    "Resume it with a higher max_loops (--max-loops).",
+                    say("Resume it with a higher max_loops (--max-loops)."),
                 )
             ]
         )
@@ -137,9 +159,13 @@ def _refuse_a_wall(run: RecordedRun, plan: RunPlan) -> None:
         raise UserFileError(
             [
                 Problem(
-                    f"{cap.spent_words}; the budget allows {cap.limit_words}.",
+                    say(
+                        "{spent}; the budget allows {limit}.",
+                        spent=cap.spent_words,
+                        limit=cap.limit_words,
+                    ),
                     f"budget.{cap.name}",
-                    f"Resume it with a higher {cap.name} ({option}).",
+                    say("Resume it with a higher {name} ({option}).", name=cap.name, option=option),
                 )
             ]
         )
@@ -151,10 +177,13 @@ def _refuse_a_wall(run: RecordedRun, plan: RunPlan) -> None:
             raise UserFileError(
                 [
                     Problem(
-                        f"The group has cost {dollar_words(cost)}; "
-                        f"the budget allows {dollar_words(group_cap)}.",
+                        say(
+                            "The group has cost {cost}; the budget allows {limit}.",
+                            cost=dollar_words(cost),
+                            limit=dollar_words(group_cap),
+                        ),
                         "budget.max_cost_usd_per_group",
-                        "Resume it with a higher max_cost_usd_per_group (--max-cost-per-group).",
+                        say("Resume it with a higher max_cost_usd_per_group (--max-cost-per-group)."),
                     )
                 ]
             )
@@ -164,9 +193,12 @@ def _refuse_a_wall(run: RecordedRun, plan: RunPlan) -> None:
         raise UserFileError(
             [
                 Problem(
-                    f"Two agents wrote different values to {path}, and the workflow calls this an error.",
+                    say(
+                        "Two agents wrote different values to {path}, and the workflow calls this an error.",
+                        path=path,
+                    ),
                     f"merge.{path}",
-                    f"Resume it with another rule for this path, such as --merge {path}=last.",
+                    say("Resume it with another rule for this path, such as --merge {path}=last.", path=path),
                 )
             ]
         )

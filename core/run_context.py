@@ -42,6 +42,7 @@ from core.transcript import Kind
 from core.turn_control import TurnControl
 from core.turn_outcome import StopCause
 from core.usage import Usage
+from core.words import say
 
 BUDGET_GRACE = 3.0
 """Seconds between reaching a cap and stopping the agents at work, where the budget says so."""
@@ -221,7 +222,7 @@ class RunContext:
             if self.clock is not None:
                 self.clock.stand_still()
             self.publish(RunPaused(time=time.time(), turn=turn, message=message))
-            self.note(f"The run is paused. {message}")
+            self.note(say("The run is paused. {message}", message=message))
 
     def proceed(self) -> None:
         """Let a paused run go on."""
@@ -257,7 +258,9 @@ class RunContext:
     def end_if_stopped(self) -> None:
         """Raise RunEnds when the user wants the run to stop."""
         if self.stop is not None:
-            raise RunEnds(RunStatus.STOPPED, "stopped", "The run was stopped. What was finished is kept.")
+            raise RunEnds(
+                RunStatus.STOPPED, "stopped", say("The run was stopped. What was finished is kept.")
+            )
 
     def may_begin(self) -> bool:
         """Whether a turn may begin now."""
@@ -271,8 +274,12 @@ class RunContext:
         return RunEnds(
             RunStatus.ENDED,
             f"budget_exceeded:{cap.name}",
-            f"{cap.spent_words}; the budget allows {cap.limit_words}. "
-            f"Resume the run with a higher {cap.name} to go further.",
+            say(
+                "{spent}; the budget allows {limit}. Resume the run with a higher {name} to go further.",
+                spent=cap.spent_words,
+                limit=cap.limit_words,
+                name=cap.name,
+            ),
         )
 
     def mind_budget(self) -> None:
@@ -284,8 +291,20 @@ class RunContext:
             return
         self._over.add(cap.name)
         stops = self.plan.budget.when_reached == "stop"
-        rest = "agents at work are stopped." if stops else "agents at work may finish."
-        self.warn(f"{cap.spent_words}; the budget allows {cap.limit_words}. Nothing new starts, and {rest}")
+        spent, limit = cap.spent_words, cap.limit_words
+        self.warn(
+            say(
+                "{spent}; the budget allows {limit}. Nothing new starts, and agents at work are stopped.",
+                spent=spent,
+                limit=limit,
+            )
+            if stops
+            else say(
+                "{spent}; the budget allows {limit}. Nothing new starts, and agents at work may finish.",
+                spent=spent,
+                limit=limit,
+            )
+        )
         for live in list(self.live.values()):
             live.control.wind_down(StopCause.BUDGET)
         if stops:
@@ -320,14 +339,22 @@ class RunContext:
             self.note(conflict_words(conflict))
         more = len(result.conflicts) - _MOST_CONFLICT_LINES
         if more > 0:
-            self.note(f"{more:,} more conflicts of this merge are in the state tab and in the journal.")
+            self.note(
+                say(
+                    "{count:,} more conflicts of this merge are in the state tab and in the journal.",
+                    count=more,
+                )
+            )
         self.publish(StateChanged(time=time.time(), state=self.state))
         if result.error_path is not None:
             raise RunEnds(
                 RunStatus.FAILED,
                 f"merge_conflict:{result.error_path}",
-                f"{_error_words(result)} The workflow says that this is an error. "
-                "Resume the run with another merge rule for this path.",
+                say(
+                    "{conflict} The workflow says that this is an error. Resume the run with another merge "
+                    "rule for this path.",
+                    conflict=_error_words(result),
+                ),
             )
 
     def enter(self, phase: Phase, iteration: int) -> None:
@@ -339,7 +366,13 @@ class RunContext:
         try:
             holds = self.condition.holds(self.state)
         except ConditionError as error:
-            self.warn(f"The end condition could not be checked: {error.message} {error.suggestion}".strip())
+            self.warn(
+                say(
+                    "The end condition could not be checked: {message} {suggestion}",
+                    message=error.message,
+                    suggestion=error.suggestion,
+                ).strip()
+            )
             holds = False
         self.publish(ConditionChecked(time=time.time(), iteration=iteration, holds=holds))
         return holds
@@ -356,9 +389,16 @@ def conflict_words(conflict: Conflict) -> str:
     first, second, kept = (
         _value_words(value) for value in (conflict.first_value, conflict.second_value, conflict.outcome)
     )
-    return (
-        f"{conflict.first_writer} wrote {first} and {conflict.second_writer} wrote {second} to "
-        f"{conflict.path}; by the rule “{conflict.rule}” it is {kept}."
+    return say(
+        "{first_writer} wrote {first} and {second_writer} wrote {second} to {path}; by the rule "
+        "“{rule}” it is {kept}.",
+        first_writer=conflict.first_writer,
+        first=first,
+        second_writer=conflict.second_writer,
+        second=second,
+        path=conflict.path,
+        rule=conflict.rule,
+        kept=kept,
     )
 
 
@@ -374,7 +414,14 @@ def _error_words(result: MergeResult) -> str:
     conflict = next(each for each in result.conflicts if each.path == result.error_path)
     first, second = _value_words(conflict.first_value), _value_words(conflict.second_value)
     one, other = conflict.first_writer, conflict.second_writer
-    return f"{one} wrote {first} to {conflict.path}, and {other} wrote {second}."
+    return say(
+        "{one} wrote {first} to {path}, and {other} wrote {second}.",
+        one=one,
+        first=first,
+        path=conflict.path,
+        other=other,
+        second=second,
+    )
 
 
 async def first_of(*events: asyncio.Event, within: float | None = None) -> bool:

@@ -36,6 +36,7 @@ from core.state import WorkflowState
 from core.transcript import Kind, OverviewWriter, TurnTranscript
 from core.turn_services import TurnServices
 from core.version import own_version
+from core.words import say
 
 
 def new_run_id(now: float) -> str:
@@ -148,7 +149,7 @@ class RunRecord:
                 self.publish(TurnFinished(time=earlier.ended, turn=turn, update=update))
                 continue
             begun = earlier.progress.turns[turn].started if turn in earlier.progress.turns else None
-            self.publish(_cut_off(turn, begun or earlier.ended, earlier.ended, "It was cut off."))
+            self.publish(_cut_off(turn, begun or earlier.ended, earlier.ended, say("It was cut off.")))
 
     def started_event(self, *, resumed: bool = False) -> RunStarted:
         """The first event of the journal, and of every later life of the run."""
@@ -186,7 +187,7 @@ class RunRecord:
             replace_file(self.folder / STATE_NAME, state.to_json())
         with contextlib.suppress(JournalError):
             for turn, begun in list(self._open_turns.items()):
-                words = "It was cut off because OpenLoop failed."
+                words = say("It was cut off because OpenLoop failed.")
                 self.publish(_cut_off(turn, begun, finished.time, words))
         try:
             self.publish(finished)

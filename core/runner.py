@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 from core.process_tree import MARK, SUPERVISOR_MARK
 from core.processes import ProgramNotFound, end_without_supervisor, find_program, run_token
 from core.start_words import (
-    CLOSED_WORDS,
+    closed_words,
     loss_words,
     no_supervisor_words,
     not_found_words,
@@ -276,7 +276,7 @@ class Supervisor:
             if self.loss:
                 raise SupervisorLost(self.loss)
             if self._closed:
-                raise SupervisorLost(CLOSED_WORDS)
+                raise SupervisorLost(closed_words())
             self._wake()
             try:
                 while data:
@@ -333,7 +333,7 @@ class Supervisor:
         if not self._closed:
             alive = end_without_supervisor(self._token, left)
         with self._lock:
-            self.loss = CLOSED_WORDS if self._closed else loss_words(code, trouble, alive)
+            self.loss = closed_words() if self._closed else loss_words(code, trouble, alive)
             waiting = list(self._processes.values())
             self._processes.clear()
             stops = list(self._all_stopped.values())

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from core.config import Budget
 from core.progress_words import dollar_words
 from core.usage import Usage
+from core.words import say
 
 _ROUNDING = 1e-9
 """Part of a cap by which a sum of many small costs may miss it, being a sum of floating-point numbers."""
@@ -39,13 +40,19 @@ class Cap:
     def spent_words(self) -> str:
         """What has been spent, as a sentence without its full stop."""
         if self.name == "max_tokens":
-            return f"The run has used {self.spent:,.0f} tokens"
-        return f"The {'group' if self.of_group else 'run'} has cost {dollar_words(self.spent)}"
+            return say("The run has used {count:,.0f} tokens", count=self.spent)
+        if self.of_group:
+            return say("The group has cost {cost}", cost=dollar_words(self.spent))
+        return say("The run has cost {cost}", cost=dollar_words(self.spent))
 
     @property
     def limit_words(self) -> str:
         """The limit with its unit."""
-        return f"{self.limit:,.0f} tokens" if self.name == "max_tokens" else dollar_words(self.limit)
+        return (
+            say("{count:,.0f} tokens", count=self.limit)
+            if self.name == "max_tokens"
+            else dollar_words(self.limit)
+        )
 
 
 @dataclass
@@ -99,12 +106,20 @@ class Spending:
                 self._warned.add(cap.name)
                 part = cap.spent / cap.limit if cap.limit else 1.0
                 words.append(
-                    f"{cap.spent_words}: {part:.0%} of the {cap.limit_words} that {cap.name} allows."
+                    say(
+                        "{spent}: {part:.0%} of the {limit} that {name} allows.",
+                        spent=cap.spent_words,
+                        part=part,
+                        limit=cap.limit_words,
+                        name=cap.name,
+                    )
                 )
         if self.unpriced and self.budget.max_cost_usd is not None and "unpriced" not in self._warned:
             self._warned.add("unpriced")
             words.append(
-                "Some of the tokens used have no known price. The run costs more than is shown, and "
-                "max_cost_usd cannot count them; max_tokens can."
+                say(
+                    "Some of the tokens used have no known price. The run costs more than is shown, and "
+                    "max_cost_usd cannot count them; max_tokens can."
+                )
             )
         return words

@@ -16,6 +16,7 @@ from core.parser import UpdateProblem, apply_authority, cut_off, parse_update
 from core.plan import MAX_CORRECTIONS, PlannedTurn
 from core.prompts import build_prompt, correction_prompt
 from core.run_files import PROMPT_NAME, UPDATE_NAME, correction_name
+from core.sent_prompts import forget_if_same, keep_earlier_prompt
 from core.transcript import Kind, TranscriptWriter, summarize_update
 from core.turn_control import TurnControl
 from core.turn_outcome import Answered, Failed, NoState, Outcome, StopCause, Stopped
@@ -23,6 +24,7 @@ from core.turn_processes import Attempt, TurnProcesses
 from core.turn_report import TurnReport
 from core.turn_services import TurnServices
 from core.usage import Usage
+from core.words import say
 
 FREE_RESTARTS = 3
 """Starts that died before their first request to a model cost nothing and are made again."""
@@ -81,7 +83,9 @@ class Turn:
         folder.mkdir(parents=True, exist_ok=True)
         writer = TranscriptWriter(folder / "transcript.log")
         self._report.open(writer, self.services.overview(self.ref.label))
-        return _write_file(
+        # A turn that begins again is sent its prompt anew, and what it was sent before stays to be read.
+        earlier = keep_earlier_prompt(folder, self.attempts_before)
+        size = _write_file(
             folder / PROMPT_NAME,
             build_prompt(
                 self.planned.agent,
@@ -91,6 +95,9 @@ class Turn:
                 beside=self.beside,
             ),
         )
+        if earlier is not None:
+            forget_if_same(earlier)
+        return size
 
     def close(self) -> None:
         """Close the turn's files. May be called twice."""
@@ -108,8 +115,13 @@ class Turn:
         if limit is not None and size > limit:
             return self._failed(
                 Failure(
-                    f"The prompt of {self.ref.label} has {size:,} bytes, more than max_prompt_bytes allows "
-                    f"({limit:,}). Make the payload smaller or raise the limit."
+                    say(
+                        "The prompt of {agent} has {size:,} bytes, more than max_prompt_bytes allows "
+                        "({limit:,}). Make the payload smaller or raise the limit.",
+                        agent=self.ref.label,
+                        size=size,
+                        limit=limit,
+                    )
                 )
             )
         self._processes.start_afresh()
@@ -144,8 +156,12 @@ class Turn:
             seconds = f"{self.planned.timeout:g}"
             return Failed(
                 Failure(
-                    f"{self.ref.label} was ended: it may take {seconds} s, and they were over. "
-                    "What it printed is kept; raise its timeout if it needs longer."
+                    say(
+                        "{agent} was ended: it may take {seconds} s, and they were over. What it printed "
+                        "is kept; raise its timeout if it needs longer.",
+                        agent=self.ref.label,
+                        seconds=seconds,
+                    )
                 ),
                 f"timeout:{self.ref.label}:{seconds}",
             )
@@ -153,8 +169,12 @@ class Turn:
             seconds = f"{self.planned.idle_timeout:g}"
             return Failed(
                 Failure(
-                    f"{self.ref.label} was ended because it printed nothing for {seconds} s, the workflow's "
-                    "agent_idle_timeout. What it printed before is kept."
+                    say(
+                        "{agent} was ended because it printed nothing for {seconds} s, the workflow's "
+                        "agent_idle_timeout. What it printed before is kept.",
+                        agent=self.ref.label,
+                        seconds=seconds,
+                    )
                 ),
                 f"timeout:{self.ref.label}:{seconds}",
             )

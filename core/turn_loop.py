@@ -33,6 +33,7 @@ from core.state import StateUpdate
 from core.transcript import Kind
 from core.turn import FREE_RESTARTS, Turn
 from core.turn_outcome import Answered, Failed, NoState, Outcome, StopCause, Stopped
+from core.words import say, say_number
 
 BACKOFF_FIRST, BACKOFF_MOST = 2.0, 60.0
 """Seconds before the first retry (doubled each time, up to a quarter more at random), and at most."""
@@ -100,7 +101,7 @@ class TurnLoop:
             self.slots,
             self.on_failure,
             kind=AttemptKind.RETRY,
-            reason="You asked for another attempt.",
+            reason=say("You asked for another attempt."),
             attempts=self.attempts,
         )
 
@@ -131,7 +132,7 @@ class TurnLoop:
         before = self.context.recorded.attempts.get(self.ref.turn, 0) if self.context.recorded else 0
         if before and not self.attempts:
             self.attempts = before
-            self.kind, self.reason = AttemptKind.RETRY, "The run was resumed."
+            self.kind, self.reason = AttemptKind.RETRY, say("The run was resumed.")
 
     async def _run(self, live: LiveTurn) -> TurnResult:
         context = self.context
@@ -172,7 +173,14 @@ class TurnLoop:
                         time=time.time(), turn=self.ref.turn, seconds=wait, reason=outcome.failure.message
                     )
                 )
-                turn.note(f"{outcome.failure.message} Next attempt in {wait:.0f} s.", Kind.WARNING)
+                turn.note(
+                    say(
+                        "{message} Next attempt in {seconds:.0f} s.",
+                        message=outcome.failure.message,
+                        seconds=wait,
+                    ),
+                    Kind.WARNING,
+                )
                 # The slot is free meanwhile; a stop is heard at once.
                 await self._rest(live, wait)
                 if not live.no_more.is_set():
@@ -182,7 +190,9 @@ class TurnLoop:
             if isinstance(outcome, Failed) and outcome.failure.provider_wide and context.stop is None:
                 # Every other agent would fail alike: nobody else is to pay for finding that out.
                 if context.plan.pause_on_provider_failure:
-                    turn.note(f"{outcome.failure.message} The run is paused.", Kind.WARNING)
+                    turn.note(
+                        say("{message} The run is paused.", message=outcome.failure.message), Kind.WARNING
+                    )
                     context.pause(self.ref.turn, f"{self.ref.label}: {outcome.failure.message}")
                     await context.gate(live)
                     if not live.no_more.is_set():
@@ -190,10 +200,12 @@ class TurnLoop:
                         continue
                     outcome = Stopped(live.control.cause or StopCause.RUN)
                 else:
-                    words = f"{self.ref.label} failed: {outcome.failure.message}"
+                    words = say(
+                        "{agent} failed: {message}", agent=self.ref.label, message=outcome.failure.message
+                    )
                     context.end_soon(RunEnds(RunStatus.FAILED, f"agent_error:{self.ref.label}", words))
             if outcome == Stopped(StopCause.RETRY) and live.control.start_over():
-                kind, reason = AttemptKind.RETRY, "You asked for another attempt."
+                kind, reason = AttemptKind.RETRY, say("You asked for another attempt.")
                 turn.note(reason)
                 continue
             if isinstance(outcome, NoState) and context.plan.on_missing_state == "ask":
@@ -359,7 +371,7 @@ class TurnLoop:
         policy = self.context.plan.on_missing_state
         if answer is Answer.CONTINUE or (answer is None and policy == "continue"):
             return TurnResult(
-                ref, TurnStatus.SUCCEEDED, StateUpdate(), words + " The run went on."
+                ref, TurnStatus.SUCCEEDED, StateUpdate(), f"{words} {say('The run went on.')}"
             ), outcome.problem.message
         if self.context.stop is not None:
             return self._stopped(StopCause.RUN), ""
@@ -369,12 +381,16 @@ class TurnLoop:
     def _stopped(self, cause: StopCause) -> TurnResult:
         label = self.ref.label
         messages = {
-            StopCause.RUN: f"{label} was stopped with the run.",
-            StopCause.TURN: f"You stopped {label}.",
-            StopCause.SIBLING: f"{label} was stopped because another agent of its group failed.",
-            StopCause.GROUP_TIMEOUT: f"{label} was stopped because its group ran out of time.",
-            StopCause.BUDGET: f"{label} was stopped because the budget is used up.",
-            StopCause.RETRY: f"{label} was stopped.",
+            StopCause.RUN: say("{agent} was stopped with the run.", agent=label),
+            StopCause.TURN: say("You stopped {agent}.", agent=label),
+            StopCause.SIBLING: say(
+                "{agent} was stopped because another agent of its group failed.", agent=label
+            ),
+            StopCause.GROUP_TIMEOUT: say(
+                "{agent} was stopped because its group ran out of time.", agent=label
+            ),
+            StopCause.BUDGET: say("{agent} was stopped because the budget is used up.", agent=label),
+            StopCause.RETRY: say("{agent} was stopped.", agent=label),
         }
         # An agent is not to blame for its group's time.
         reason = "group_timeout" if cause is StopCause.GROUP_TIMEOUT else f"agent_error:{label}"
@@ -389,16 +405,22 @@ def folder_trouble(folder: Path) -> str:
     """
     if not folder.is_dir():
         raise JournalError(
-            f"The run folder was removed while the run went on: {folder.parent.parent}. "
-            "Run the workflow again."
+            say(
+                "The run folder was removed while the run went on: {folder}. Run the workflow again.",
+                folder=folder.parent.parent,
+            )
         )
     free = shutil.disk_usage(folder).free
-    return " There is no room left on the disk of the run folder." if free < LITTLE_ROOM else ""
+    return f" {say('There is no room left on the disk of the run folder.')}" if free < LITTLE_ROOM else ""
 
 
 def missing_state_words(label: str, outcome: NoState) -> str:
     """What a user is told when no update came."""
-    tried = {0: "", 1: "; 1 correction was tried"}.get(
-        outcome.corrections, f"; {outcome.corrections} corrections were tried"
+    if not outcome.corrections:
+        return say("{agent} did not answer with a state update.", agent=label)
+    return say_number(
+        outcome.corrections,
+        "{agent} did not answer with a state update; 1 correction was tried.",
+        "{agent} did not answer with a state update; {count} corrections were tried.",
+        agent=label,
     )
-    return f"{label} did not answer with a state update{tried}."

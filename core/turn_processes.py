@@ -33,6 +33,7 @@ from core.events import (
     UsageReported,
 )
 from core.plan import PlannedTurn
+from core.progress_words import left_alone_words
 from core.runner import (
     FileTail,
     Process,
@@ -45,6 +46,7 @@ from core.turn_control import STOP_GRACE, TurnControl
 from core.turn_report import TurnReport
 from core.turn_services import TurnServices
 from core.usage import Usage
+from core.words import say, say_number
 
 FIRST_POLL, LAST_POLL = 0.04, 0.1
 """Seconds between two looks at an agent's output: soon after the start, and in the long run."""
@@ -273,7 +275,10 @@ class TurnProcesses:
             return
         if not attempt.late_bytes and offset > attempt.stopped_at:
             self.report.tell(
-                f"{self.ref.label} was told to end here. What came afterwards is kept and does not count."
+                say(
+                    "{agent} was told to end here. What came afterwards is kept and does not count.",
+                    agent=self.ref.label,
+                )
             )
         attempt.late_bytes = offset - attempt.stopped_at
 
@@ -282,14 +287,18 @@ class TurnProcesses:
         limit = self.planned.idle_warning
         if not limit or seconds <= limit * self._patience or self.control.cause is not None:
             return False
-        fate = "It is left alone: no agent_idle_timeout is set."
+        fate = left_alone_words()
         if self.planned.idle_timeout:
-            fate = f"It is ended after {self.planned.idle_timeout:g} s of silence."
+            fate = say("It is ended after {seconds:g} s of silence.", seconds=self.planned.idle_timeout)
         why = self.backend.silence_reason(self._order_of_attempt())
-        spoken = f"{self.ref.label} has printed nothing for {limit * self._patience:g} s."
+        spoken = say(
+            "{agent} has printed nothing for {seconds:g} s.",
+            agent=self.ref.label,
+            seconds=limit * self._patience,
+        )
         # A model that thinks long again and again is not worth a warning each time.
         self._patience *= 2
-        self.report.tell(f"{spoken} {fate}{f' {why}' if why else ''}", warning=True)
+        self.report.tell(f"{spoken} {fate}{f' {why}' if why else ''}", warning=True, silence=True)
         return True
 
     def _leave_backlog(self, tail: FileTail) -> None:
@@ -300,13 +309,18 @@ class TurnProcesses:
             tail.offset += left - LATE_OUTPUT
             megabytes = (left - LATE_OUTPUT) / 1e6
             self.report.tell(
-                f"{megabytes:,.0f} MB that {self.ref.label} printed are only in {tail.path.name}."
+                say(
+                    "{size:,.0f} MB that {agent} printed are only in {file}.",
+                    size=megabytes,
+                    agent=self.ref.label,
+                    file=tail.path.name,
+                )
             )
 
     def _finish_attempt(self, number: int, attempt: Attempt, ending: ProcessExit) -> None:
         problem = ""
         if ending.killed_by_us:
-            problem = "It was ended."
+            problem = say("It was ended.")
         elif attempt.verdict.failure is not None:
             problem = attempt.verdict.failure.message
         self.report.publish(
@@ -322,8 +336,14 @@ class TurnProcesses:
             )
         )
         if ending.left_behind and not ending.killed_by_us:
-            processes = "1 process" if ending.left_behind == 1 else f"{ending.left_behind} processes"
-            self.report.tell(f"{self.ref.label} left {processes} behind; OpenLoop ended them.")
+            self.report.tell(
+                say_number(
+                    ending.left_behind,
+                    "{agent} left 1 process behind; OpenLoop ended it.",
+                    "{agent} left {count} processes behind; OpenLoop ended them.",
+                    agent=self.ref.label,
+                )
+            )
 
     def _take(self, events: Sequence[OutputEvent]) -> None:
         now = time.time()

@@ -21,6 +21,7 @@ from core.events import (
 )
 from core.plan import Place
 from core.usage import Spent
+from core.words import say
 
 TurnEvent: TypeAlias = (
     TurnStarted
@@ -52,6 +53,8 @@ class Attempt:
     """What was wrong with it; empty: nothing, or not told yet."""
     retry_in: float | None = None
     """Seconds that the turn then waits before its next attempt; None: it does not wait for time to pass."""
+    spent: Spent = field(default_factory=Spent)
+    """What it used, as far as it has told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +165,7 @@ class TurnProgress:
     def begin_again(self, now: float) -> None:
         """The turn is made again: the run was resumed, or the user asked for it."""
         if not self.is_over:
-            self.cut_off(now, "It was cut off.")
+            self.cut_off(now, say("It was cut off."))
         if self.started is not None:
             ended = self.started if self.finished is None else self.finished
             attempts = tuple(self.attempts_made)
@@ -206,6 +209,12 @@ class TurnProgress:
                 self.spent.add(event.usage)
                 if self.attempt_kind is not AttemptKind.FIRST:
                     self.spent_again.add(event.usage)
+                if self.attempts_made:
+                    # Attempts follow each other, so what is told is told by the last.
+                    latest = self.attempts_made[-1]
+                    spent = latest.spent.plus(Spent())
+                    spent.add(event.usage)
+                    self.attempts_made[-1] = replace(latest, spent=spent)
                 self.steps += 1
             case RetryScheduled():
                 self.retry_at = event.time + event.seconds

@@ -33,10 +33,12 @@ class TurnReport:
         for transcript in self._transcripts:
             transcript.note(message, time.time(), kind)
 
-    def tell(self, message: str, *, warning: bool = False) -> None:
-        """A line of OpenLoop's own, also for the notes of the run."""
+    def tell(self, message: str, *, warning: bool = False, silence: bool = False) -> None:
+        """A line of OpenLoop's own, also for the notes of the run. `silence`: see `Noted`."""
         self.note(message, Kind.WARNING if warning else Kind.NOTE)
-        self.publish(Noted(time=time.time(), turn=self._turn, message=message, warning=warning))
+        self.publish(
+            Noted(time=time.time(), turn=self._turn, message=message, warning=warning, silence=silence)
+        )
 
     def attempt(self, number: int, kind: AttemptKind, reason: str, now: float) -> None:
         """Another attempt begins. `now`: seconds since the epoch, here and below."""

@@ -10,6 +10,7 @@ Not for what programs read or compare (keys, statuses, marks of files), nor for 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 _translate: Callable[[str], str] | None = None
 
@@ -38,3 +39,17 @@ def say(text: str, /, **values: object) -> str:
 def say_number(count: int, one: str, many: str, /, **values: object) -> str:
     """One of two texts: for exactly one, and for any other number, which is its value `count`."""
     return say(one if count == 1 else many, count=count, **values)
+
+
+class Both(NamedTuple):
+    """A text for an agent, in English, and for the user."""
+
+    english: str
+    own: str
+
+
+def say_both(text: str, /, **values: object) -> Both:
+    """A text that an agent and the user are told. Values that are `Both` are taken from the same side."""
+    english = {name: value.english if isinstance(value, Both) else value for name, value in values.items()}
+    own = {name: value.own if isinstance(value, Both) else value for name, value in values.items()}
+    return Both(text.format(**english) if values else text, say(text, **own))

@@ -19,7 +19,7 @@ PROJECT = Path(__file__).resolve().parents[1]
 FOLDER = PROJECT / "resources" / "translations"
 CONTEXT = "OpenLoop"
 """As in `app/translations.py`."""
-SPEAKING = {"say": slice(0, 1), "say_number": slice(1, 3)}
+SPEAKING = {"say": slice(0, 1), "say_both": slice(0, 1), "say_number": slice(1, 3)}
 """Functions of `core/words.py`, and which of their arguments are texts."""
 
 
@@ -30,13 +30,13 @@ def tool(name: str) -> str:
 
 def texts() -> list[str]:
     """Every text of the application and of the core, in the order of the files, each once."""
-    return list(dict.fromkeys([*texts_of_the_application(), *texts_of_the_core()]))
+    return list(dict.fromkeys([*texts_of_widgets(), *texts_without_qt()]))
 
 
-def texts_of_the_core() -> list[str]:
-    """What comes through `say` and `say_number` of `core/words.py`."""
+def texts_without_qt() -> list[str]:
+    """What comes through the functions of `core/words.py`."""
     found: list[str] = []
-    for path in sorted((PROJECT / "core").rglob("*.py")):
+    for path in sorted(path for folder in ("core", "app") for path in (PROJECT / folder).rglob("*.py")):
         for call in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in SPEAKING:
                 found += [
@@ -47,7 +47,7 @@ def texts_of_the_core() -> list[str]:
     return found
 
 
-def texts_of_the_application() -> list[str]:
+def texts_of_widgets() -> list[str]:
     """What comes through `tr`."""
     sources = sorted(str(path) for path in (PROJECT / "app").rglob("*.py"))
     with tempfile.TemporaryDirectory() as folder:

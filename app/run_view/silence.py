@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import re
-
 from PySide6.QtCore import QCoreApplication
 
 from core.events import TurnStatus
 from core.progress import Note, RunProgress
-
-_SILENCE = re.compile(r" has printed nothing for [0-9.e+]+ s\. ")
-_LEFT_ALONE = "It is left alone: no agent_idle_timeout is set."
+from core.progress_words import left_alone_words
 
 
 def is_about_silence(note: Note) -> bool:
     """Whether a note says that an agent prints nothing."""
-    return note.warning and note.turn is not None and _SILENCE.search(note.message[:1000]) is not None
+    return note.silence and note.turn is not None
 
 
 def is_settled(note: Note, progress: RunProgress) -> bool:
@@ -33,4 +29,4 @@ def note_words(note: Note) -> str:
     if not is_about_silence(note):
         return note.message
     words = QCoreApplication.translate("silence", "It is left alone: “Silence, at most” is not set.")
-    return note.message.replace(_LEFT_ALONE, words)
+    return note.message.replace(left_alone_words(), words)

@@ -978,7 +978,9 @@ def quiet(shown: Shown) -> Shown:
         group("vera", "linter"), TurnStarted(time=START, turn=VERA), TurnStarted(time=START, turn=LINTER)
     )
     message = "vera has printed nothing for 120 s. It is left alone: no agent_idle_timeout is set."
-    shown.feed(Noted(time=START + 120, turn=VERA, message=message, warning=True), now=START + 120)
+    shown.feed(
+        Noted(time=START + 120, turn=VERA, message=message, warning=True, silence=True), now=START + 120
+    )
     return shown
 
 
@@ -1022,7 +1024,11 @@ def test_the_engines_warning_of_silence_is_known_as_one(tmp_path: Path) -> None:
             engine.stop(StopKind.NOW) if isinstance(event, Noted) and event.warning else None
         ),
     )
-    notes = [Note(each.time, each.turn, each.message, each.warning) for each in run.of(Noted) if each.warning]
+    notes = [
+        Note(each.time, each.turn, each.message, each.warning, each.silence)
+        for each in run.of(Noted)
+        if each.warning
+    ]
     assert [is_about_silence(note) for note in notes] == [True]
     assert "agent_idle_timeout" not in note_words(notes[0])
 

@@ -17,7 +17,7 @@ import pytest
 from core.events import AttemptStarted, RunStarted
 from core.journal import JOURNAL_NAME, Journal, read_journal
 from core.open_runs import RunLock
-from core.orphans import SUPERVISOR_LABEL, Orphan, end_orphans, find_orphans, orphan_words
+from core.orphans import Orphan, end_orphans, find_orphans, orphan_words, supervisor_label
 from core.process_tree import MARK, SUPERVISOR_MARK
 from core.processes import Relative, run_token, start_time
 from tests.core.run_support import Workshop, alive_agents
@@ -155,7 +155,7 @@ def test_a_supervisor_that_something_froze_is_an_orphan_too(shop: Workshop) -> N
     run.openloop.kill()
     run.openloop.wait()
     orphans = find_orphans(run.folder)
-    assert sorted(orphan.label for orphan in orphans) == sorted([SUPERVISOR_LABEL, "daemon", "rude"])
+    assert sorted(orphan.label for orphan in orphans) == sorted([supervisor_label(), "daemon", "rude"])
     assert end_orphans(orphans) == []
     assert alive_agents(shop.folder) == []
     assert [start_time(process.pid) for process in run.helpers] == [None, None]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from core.words import say, say_number, translate_with
+from core.words import say, say_both, say_number, translate_with
 
 
 @pytest.fixture(autouse=True)
@@ -38,6 +38,12 @@ def test_braces_of_values_and_of_texts_without_values_are_left_alone() -> None:
 def test_a_slip_of_a_translator_costs_the_translation_and_nothing_else(slip: str) -> None:
     translate_with(lambda text: slip)
     assert say("There is no {name}.", name="vera") == "There is no vera."
+
+
+def test_a_text_for_an_agent_stays_english_beside_the_users() -> None:
+    translate_with({"It is {kind}.": "Es ist {kind}.", "a list": "eine Liste"}.__getitem__)
+    both = say_both("It is {kind}.", kind=say_both("a list"))
+    assert both == ("It is a list.", "Es ist eine Liste.")
 
 
 def test_a_number_chooses_between_two_texts() -> None:
