@@ -33,14 +33,15 @@ class CostKind(StrEnum):
     GROUP = "group"
     ITERATION = "iteration"
     TURN = "turn"
+    ATTEMPT = "attempt"
 
 
 @dataclass(slots=True)
 class CostLine:
     """One line, with the lines that it is the sum of.
 
-    `name`: of the agent, of the group (empty: it has none), or the title of the turn. `phase` None: what is
-    above says it.
+    `name`: of the agent, of the group (empty: it has none), or the title of the turn; of an attempt what kind
+    it is (`first`, `retry`, `correction`). `phase` None: what is above says it.
     """
 
     kind: CostKind
@@ -57,6 +58,8 @@ class CostLine:
     attempts: int = 0
     retries: int = 0
     corrections: int = 0
+    number: int = 0
+    """Of an attempt, counted from 1 over all that the turn made."""
     running: int = 0
     """Turns that are at work."""
     lines: list[CostLine] = field(default_factory=list)
@@ -66,6 +69,8 @@ class CostLine:
         """Tells it apart from the other lines beside it."""
         if self.kind is CostKind.TURN:
             return self.kind, self.turn
+        if self.kind is CostKind.ATTEMPT:
+            return self.kind, self.turn, self.number
         if self.kind is CostKind.AGENT:
             return self.kind, self.name
         return self.kind, self.phase, self.iteration, self.group
@@ -121,6 +126,7 @@ def cost_lines(progress: RunProgress, order: CostOrder) -> CostLine:
             continue
         own = itself(turn)
         own.add(turn)
+        own.lines = _attempt_lines(turn)
         run.include(own)
         above = run
         place: tuple[Hashable, ...] = ()
@@ -135,6 +141,24 @@ def cost_lines(progress: RunProgress, order: CostOrder) -> CostLine:
             above = found
         above.lines.append(own)
     return run
+
+
+def _attempt_lines(turn: TurnProgress) -> list[CostLine]:
+    """A line for each attempt of a turn that made several; what nobody knows the attempt of is in none."""
+    made = [attempt for start in turn.earlier for attempt in start.attempts] + turn.attempts_made
+    if len(made) < 2:
+        return []
+    return [
+        CostLine(
+            CostKind.ATTEMPT,
+            attempt.kind.value,
+            turn=turn.id,
+            spent=attempt.spent,
+            attempts=1,
+            number=number,
+        )
+        for number, attempt in enumerate(made, 1)
+    ]
 
 
 def _steps(progress: RunProgress, order: CostOrder) -> tuple[_Step, ...]:

@@ -25,3 +25,8 @@ PROMPT_NAME = "prompt.md"
 def correction_name(attempt: int) -> str:
     """What a turn was sent after this attempt, because its answer could not be used, in its folder."""
     return f"correction-{attempt}.md"
+
+
+def earlier_prompt_name(attempt: int) -> str:
+    """What a turn that began again was sent before, up to this attempt, where that was not the same."""
+    return f"prompt-{attempt}.md"

@@ -170,7 +170,7 @@ class CostModel(QAbstractItemModel):
         if column == TOKENS:
             return f"{usage.total_tokens:,}"
         if column == TURNS:
-            return f"{line.turns:,}"
+            return f"{line.turns:,}" if line.turns else ""
         if column == ATTEMPTS:
             return f"{line.attempts:,}"
         if column == AGAIN:
@@ -199,6 +199,8 @@ class CostModel(QAbstractItemModel):
         """What a line is about, in words."""
         if line.kind is CostKind.RUN:
             return self.tr("Whole run")
+        if line.kind is CostKind.ATTEMPT:
+            return self._attempt_name(line)
         phase = phase_title(line.phase) if line.phase is not None else ""
         if line.kind is CostKind.ITERATION:
             if line.phase == "loop":
@@ -208,6 +210,12 @@ class CostModel(QAbstractItemModel):
             name = visible(line.name) or self.tr("Group {0}").format(line.group + 1)
             return self.tr("{0} · {1}").format(phase, name) if phase else name
         return visible(line.name)
+
+    def _attempt_name(self, line: CostLine) -> str:
+        kinds = {"retry": self.tr("retry"), "correction": self.tr("correction")}
+        words = self.tr("Attempt {0}").format(f"{line.number:,}")
+        kind = kinds.get(line.name, "")
+        return self.tr("{0}, {1}").format(words, kind) if kind else words
 
     def headerData(  # noqa: N802
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole

@@ -99,9 +99,19 @@ class TurnBar(QWidget):
 
     def _name(self, prompt: SentPrompt) -> str:
         if not prompt.after:
-            return self.tr("Prompt")
+            return self._prompt_name(prompt)
         number = [each.after for each in self._prompts if each.after].index(prompt.after) + 1
         return self.tr("Correction {0}").format(number)
+
+    def _prompt_name(self, prompt: SentPrompt) -> str:
+        """Which attempts began with it, where a turn was sent several."""
+        if sum(not each.after for each in self._prompts) < 2:
+            return self.tr("Prompt")
+        if not prompt.last:
+            return self.tr("Prompt from attempt {0} on").format(prompt.first)
+        if prompt.first == prompt.last:
+            return self.tr("Prompt of attempt {0}").format(prompt.first)
+        return self.tr("Prompt of attempts {0} to {1}").format(prompt.first, prompt.last)
 
     def _size_words(self, prompt: SentPrompt, limit: int | None) -> str:
         size = self.tr("{0} bytes").format(f"{prompt.size:,}")

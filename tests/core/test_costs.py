@@ -9,6 +9,7 @@ import pytest
 from core.config import Budget
 from core.costs import CostLine, CostOrder, budget_uses, cost_lines
 from core.events import (
+    AttemptFinished,
     AttemptKind,
     AttemptStarted,
     Event,
@@ -202,3 +203,44 @@ def test_the_prompt_and_every_correction_of_a_real_turn_are_kept(tmp_path: Path)
     assert 0 < sent[0].about_tokens < sent[0].size
     assert sent_prompts(tmp_path / "nowhere") == []
     assert cost_lines(read_run(run.folder).progress, CostOrder.AGENT).corrections == 2
+
+
+def test_each_attempt_of_a_turn_tells_its_own_cost() -> None:
+    progress = RunProgress()
+    at = "preparation/0/0/0"
+    progress.apply_all(
+        [
+            RunStarted(time=1.0, run_id="r"),
+            group("preparation", 0, 0, "vera"),
+            TurnStarted(time=2.0, turn=at),
+            AttemptStarted(time=2.0, turn=at, number=1),
+            UsageReported(time=3.0, turn=at, usage=Usage(input_tokens=10, cost_usd=0.1)),
+            UsageReported(time=3.5, turn=at, usage=Usage(input_tokens=5, cost_usd=0.05)),
+            AttemptFinished(time=4.0, turn=at, number=1),
+            AttemptStarted(time=5.0, turn=at, number=2, kind=AttemptKind.CORRECTION),
+            UsageReported(time=6.0, turn=at, usage=Usage(input_tokens=20, cost_usd=0.2)),
+        ]
+    )
+    itself = cost_lines(progress, CostOrder.AGENT).lines[0].lines[0]
+    assert [(each.name, each.number, each.spent.usage.cost_usd) for each in itself.lines] == [
+        ("first", 1, pytest.approx(0.15)),
+        ("correction", 2, 0.2),
+    ]
+    # The run is resumed, and the turn begins again: what was paid before stays in its own lines.
+    progress.apply_all(
+        [
+            RunStarted(time=10.0, run_id="r", resumed=True),
+            group("preparation", 0, 0, "vera"),
+            TurnStarted(time=11.0, turn=at),
+            AttemptStarted(time=11.0, turn=at, number=3),
+            UsageReported(time=12.0, turn=at, usage=Usage(input_tokens=40, cost_usd=0.4)),
+        ]
+    )
+    itself = cost_lines(progress, CostOrder.AGENT).lines[0].lines[0]
+    assert [each.spent.usage.cost_usd for each in itself.lines] == [pytest.approx(0.15), 0.2, 0.4]
+    assert sum(each.attempts for each in itself.lines) == itself.attempts
+
+
+def test_a_turn_of_one_attempt_has_no_lines_of_attempts(progress: RunProgress) -> None:
+    for line in cost_lines(progress, CostOrder.AGENT).lines:
+        assert all(not each.lines for each in line.lines)
