@@ -226,6 +226,61 @@ def test_pyside_says_of_its_functions_what_it_says_without_plain_imports() -> No
     assert "setRgb(r: int" in said[0]
 
 
+# All enums of the modules that OpenLoop uses, with all that they have.
+ENUMS = """
+import enum, pickle, sys
+if sys.argv[1] == "plain":
+    import app.plain_imports
+from PySide6 import QtCore, QtGui, QtNetwork, QtSvg, QtWidgets
+
+NEVER = ("__dict__", "__weakref__", "_generate_next_value_")  # the last one only makes members
+
+def shown(value, of):
+    if isinstance(value, of):
+        return value._name_, value._value_, sorted((name, repr(each)) for name, each in vars(value).items())
+    if isinstance(value, dict):
+        return [(key, shown(each, of)) for key, each in value.items()]
+    return repr(value) if isinstance(value, (int, str, list, type(None))) else type(value).__name__
+
+def enums(of, seen):
+    for name in dir(of):
+        each = getattr(of, name, None)
+        if isinstance(each, type) and each not in seen and each.__module__.startswith("PySide6"):
+            seen.add(each)
+            if isinstance(each, enum.EnumType):
+                yield each
+            yield from enums(each, seen)
+
+seen = set()
+for module in (QtCore, QtGui, QtNetwork, QtSvg, QtWidgets):
+    for each in enums(module, seen):
+        has = sorted((name, shown(value, each)) for name, value in vars(each).items() if name not in NEVER)
+        print(each.__module__, each.__qualname__, each.__mro__, list(each), dir(each), has)
+button = QtCore.Qt.MouseButton
+print(pickle.dumps(button.LeftButton), button(3), ~button.LeftButton, button.LeftButton in button(3))
+print(QtCore.Qt.Key(65), QtCore.Qt.Key["Key_A"], repr(QtCore.Qt.Key.Key_A), QtCore.QEvent.Type(1000))
+Own = enum.Enum("Own", "ONE TWO")
+print(Own.__module__, list(Own), list(enum.Flag("Two", [("A", 1), ("B", 2)], boundary=enum.KEEP)))
+"""
+
+
+def test_the_enums_of_pyside_are_those_that_python_makes_with_all_checks() -> None:
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", ENUMS, how],
+            env={**os.environ, "PYTHONPATH": str(PROJECT), "QT_QPA_PLATFORM": "offscreen"},
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=True,
+        ).stdout.splitlines()
+        for how in ("plain", "as it comes")
+    ]
+    assert len(said[0]) > 500
+    differ = [(quick, slow) for quick, slow in zip(*said, strict=True) if quick != slow]
+    assert not differ, differ[0]
+
+
 def test_pydantic_says_what_is_wrong_as_it_does_without_plain_pydantic() -> None:
     text = """
 import sys

@@ -1,0 +1,56 @@
+"""Makes the enums of PySide6 in half the time.
+
+PySide6 makes an enum of Python for each one of the classes that a program touches: 350 with 4,400 members
+until the window is painted, one by one and with all checks that Python has for enums that people write. It
+took 150 ms of a start. Python has a shorter way for enums that are known to be right, which it goes for its
+own; so those of PySide6 are made that way, and are the same afterwards (`tests/app/test_start.py` compares
+them all).
+"""
+
+from __future__ import annotations
+
+import enum
+import sys
+from typing import Any
+
+_COMPARED = (3, 11) <= sys.version_info < (3, 14)
+"""Whether the short way was found to make the same enums in this Python: it is not promised to anybody."""
+_KINDS = (enum.Enum, enum.IntEnum, enum.Flag, enum.IntFlag)
+
+_create: Any = enum.EnumType._create_  # type: ignore[attr-defined]
+_set_attribute: Any = type.__setattr__
+
+
+def _create_quickly(cls: Any, class_name: str, names: Any, **options: Any) -> Any:
+    if options.get("module") is None:
+        # As Python does it, which would find this module here.
+        options["module"] = sys._getframe(2).f_globals.get("__name__")
+    if not _is_made_by_pyside(cls, names, options):
+        return _create(cls, class_name, names, **options)
+    body = {**dict(names), "__module__": options["module"]}
+    short_way: Any = enum._simple_enum  # type: ignore[attr-defined]
+    made = short_way(cls, boundary=options["boundary"])(type(class_name, (object,), body))
+    for name, member in made._member_map_.items():
+        # Python 3.11 puts something before each member that makes it slower to get at.
+        _set_attribute(made, name, member)
+    made.__doc__ = None
+    return made
+
+
+def _is_made_by_pyside(cls: Any, names: Any, options: dict[str, Any]) -> bool:
+    """It is the only one that also tells a mere `Enum` what to do with unknown bits; and for plain names."""
+    return (
+        options.get("boundary") is enum.KEEP
+        and options.get("type") is None
+        and options.get("qualname") is None
+        and cls in _KINDS
+        and isinstance(names, list)
+        and all(type(name) is str and type(value) is int and name[0] != "_" for name, value in names)
+        and not any(hasattr(cls, name) for name, _ in names)
+    )
+
+
+def make_enums_quickly() -> None:
+    """From now on, in this process."""
+    if _COMPARED:
+        enum.EnumType._create_ = _create_quickly  # type: ignore[attr-defined]
