@@ -21,6 +21,8 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ["OPENLOOP_DEMO_SPEED"] = "0"
 # Where there is no session bus Qt would start one, which outlives the tests.
 os.environ["DBUS_SESSION_BUS_ADDRESS"] = "disabled:"
+# Tests start Python some thousand times: what that reads is compiled once, not each time.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 SESSION_MARK, SESSION = "OPENLOOP_TEST_SESSION", uuid.uuid4().hex
 """Inherited by everything that the tests start, so that it is known wherever it hides."""
 os.environ[SESSION_MARK] = SESSION
