@@ -12,6 +12,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 from app.agent_editor.open_drafts import OpenDrafts
+from app.agent_renaming import AgentRenaming
 from app.notice_bar import Notice, NoticeAction, Tone
 from app.problem_text import problem_lines
 from app.question import Choice, ask
@@ -46,6 +47,8 @@ class AgentEditing(QObject):
         self._before = Side.SETTINGS
         self._right.provide(Side.AGENT, self._build)
         self._right.side_changed.connect(self._side_changed)
+        self.renaming = AgentRenaming(window, self)
+        self.renaming.moved.connect(self._moved)
         window.pool.file_open_requested.connect(self.edit)
         window.pool.duplicate_requested.connect(self._agents.duplicate_agent)
         window.pool.delete_requested.connect(self._agents.delete_agent)
@@ -149,23 +152,21 @@ class AgentEditing(QObject):
 
     @Slot(str, str)
     def _renamed(self, old: str, new: str) -> None:
-        """An agent is saved under another name; the workflow may know it by the old one."""
-        library = self._document.library
-        other = library.get(old) if library is not None else None
-        path = self.editor.draft.path if self.editor.draft is not None else None
-        if not self._document.uses_of(old) or (other is not None and other.path != path):
-            return
-        text = self.tr("{0} still uses this agent as “{1}”.").format(self._document.title, old)
-        rename = NoticeAction(self.tr("Rename it there too"), lambda: self._rename_in_workflow(old, new))
-        self.editor.notices.tell("renamed", Notice(text, Tone.WARNING, actions=(rename,)))
+        if self.editor.draft is not None:
+            self.renaming.saved_as(old, new, self.editor.draft.path)
 
-    def _rename_in_workflow(self, old: str, new: str) -> None:
-        if self._window.run.running:
-            text = self.tr("A run goes on; the workflow can be changed when it has ended.")
-            self._agents.message.emit(text)
-            self._renamed(old, new)
+    @Slot(object, object)
+    def _moved(self, path: Path, there: Path) -> None:
+        """A file that is open in the editor is so at its new place."""
+        draft = self.drafts.find(path)
+        if draft is None:
             return
-        self._document.rename_agent(old, new)
+        is_shown = self._editor is not None and self._editor.draft is draft
+        if is_shown:
+            self.editor.show_draft(None)
+        self.drafts.drop(draft)
+        if is_shown and self._right.side is Side.AGENT:
+            self.edit(there)
 
     @Slot(object)
     def _copy(self, path: Path) -> None:
@@ -301,6 +302,7 @@ class AgentEditing(QObject):
     @Slot()
     def _close(self) -> None:
         self.drafts.close(discard=self._discarded)
+        self.renaming.close()
         if self._editor is not None:
             self._installed.close()
 

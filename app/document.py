@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -233,13 +233,14 @@ class WorkflowDocument(OpenWorkflow):
 
     def uses_of(self, name: str) -> int:
         """At how many places the workflow has an agent of this name."""
-        return sum(node.entry.agent == name for _, _, node in self._outline.all_agents())
+        return len(edits.places_of(self._outline, name))
 
-    def rename_agent(self, old: str, new: str) -> bool:
-        """Know an agent by another name, at all its places."""
-        places = [node.id for _, _, node in self._outline.all_agents() if node.entry.agent == old]
-        after = edits.update_agents(self._outline, places, {"agent": new})
-        return self._push(self.tr("Rename {0} to {1}").format(old, new), after, places)
+    def rename_agent(self, old: str, new: str, also: Callable[[bool], object] | None = None) -> bool:
+        """Know an agent by another name, at all its places. `also` is called when that is undone, with False,
+        and when it is done again, with True."""
+        places = edits.places_of(self._outline, old)
+        text = self.tr("Rename {0} to {1}").format(old, new)
+        return self._push(text, edits.rename_agent(self._outline, old, new), places, also=also)
 
     def update_agent(self, node_id: int, label: str, **changes: object) -> bool:
         """Change overrides of one place."""
@@ -312,6 +313,7 @@ class WorkflowDocument(OpenWorkflow):
         about: Collection[int] | None = None,
         fields: Sequence[str] = (),
         merge_key: str | None = None,
+        also: Callable[[bool], object] | None = None,
     ) -> bool:
         """Make a step of undo. `about`: the nodes that the edit is about; None: those that are new."""
         if after is None or says_the_same(after, self._outline):
@@ -322,8 +324,14 @@ class WorkflowDocument(OpenWorkflow):
                 node_id for _, _, group in after.all_groups() for node_id in group.ids if node_id not in there
             ]
         place = EditPlace(tuple(about), tuple(fields))
+
+        def tell(where: EditPlace) -> None:
+            self.stepped.emit(where)
+            if also is not None:
+                also(self._outline is after)
+
         self.undo_stack.push(
-            ReplaceOutline(text, self._outline, after, self._set_outline, place, self.stepped.emit, merge_key)
+            ReplaceOutline(text, self._outline, after, self._set_outline, place, tell, merge_key)
         )
         return True
 
@@ -331,5 +339,3 @@ class WorkflowDocument(OpenWorkflow):
 def _in_short(names: Sequence[str], many: str) -> str:
     """Names up to three, else how many there are."""
     return ", ".join(names) if len(names) <= 3 else many.format(len(names))
-
-

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias, TypeVar
 from pydantic import BaseModel
 
 from app.outline import AgentNode, GroupNode, NewId, Outline, Unfinished, group_node, own_copy
-from core.config import AgentEntry, AgentGroup, Group
+from core.config import AgentEntry, AgentGroup, FanOutGroup, Group
 from core.fixes import Renamed
 from core.json_types import JsonObject
 from core.state import PHASES, Phase
@@ -323,6 +323,23 @@ def update_agents(outline: Outline, node_ids: Collection[int], changes: Mapping[
             if current is not None:
                 outline = outline.with_group(replace(current[2], agents=agents))
     return outline
+
+
+def places_of(outline: Outline, name: str) -> list[int]:
+    """The nodes that name an agent, by id; a fan-out group is one."""
+    places = [node.id for _, _, node in outline.all_agents() if node.entry.agent == name]
+    for _, _, group in outline.all_groups():
+        if isinstance(group.settings, FanOutGroup) and group.settings.agent == name:
+            places.append(group.id)
+    return places
+
+
+def rename_agent(outline: Outline, old: str, new: str) -> Outline:
+    """Know an agent by another name, at all its places."""
+    places = places_of(outline, old)
+    outline = update_agents(outline, places, {"agent": new})
+    fan_outs = [group.id for _, _, group in outline.all_groups() if group.id in places]
+    return update_groups(outline, fan_outs, {"agent": new})
 
 
 def set_enabled(outline: Outline, node_ids: Collection[int], enabled: bool) -> Outline:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QCoreApplication, Qt, Signal, Slot
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QCompleter, QDialog, QGridLayout, QVBoxLayout, QWidget
 
@@ -23,16 +21,14 @@ from app.labels import ElidedLabel
 from app.tab_order import ReadingOrder
 from app.theme import GRID
 from core.agent_definition import COMPLETING_ROLES, SUGGESTED_ROLES
+from core.agent_renaming import LONGEST_NAME, file_name
 from core.agent_writing import AgentText, FieldValue
 
 if TYPE_CHECKING:
     from core.agent import AgentLibrary
 
 TEMPLATES = ("auditor", "author", "tester", "finalizer", "empty")
-LONGEST_NAME = 80
 _WIDTH = 480
-_DEVICE = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
-"""Names that mean a device on Windows, in every folder."""
 _NOT_IN_NAMES = '/\\:*?"<>|'
 """Signs that a file's name cannot have on every system."""
 
@@ -53,14 +49,6 @@ class NewAgent:
     text: str
 
 
-def file_name(name: str) -> str:
-    """The file for an agent of this name: one that every system takes, and that is found as an agent."""
-    plain = re.sub(r"[^\w-]+", "_", unicodedata.normalize("NFC", name)).strip("_")[:LONGEST_NAME] or "agent"
-    if _DEVICE.fullmatch(plain) or plain.lower() == "readme":
-        plain = f"{plain}_agent"
-    return f"{plain}.md"
-
-
 def template_text(template: str, name: str, role: str | None, backend: str | None) -> str:
     """The text of a new agent."""
     text = resources.agent_template(template).replace("{name}", "\0")
@@ -68,6 +56,24 @@ def template_text(template: str, name: str, role: str | None, backend: str | Non
     if role is not None:
         changes["role"] = role
     return AgentText.parse(text.replace("\0", "agent", 1)).with_fields(changes).text.replace("\0", name)
+
+
+def tr(text: str) -> str:
+    """A text of this module in the user's language."""
+    return QCoreApplication.translate("new_agent", text)
+
+
+def name_problem(name: str) -> str:
+    """Why no agent can be called so, as a sentence; empty: it can."""
+    if len(name) > LONGEST_NAME:
+        return tr("A name has at most {0} characters.").format(LONGEST_NAME)
+    if any(not character.isprintable() for character in name):
+        return tr("There is a character in it that cannot be seen.")
+    if name.startswith(".") or any(sign in name for sign in _NOT_IN_NAMES):
+        return tr("A name has none of {0} in it and does not begin with a dot.").format(
+            " ".join(_NOT_IN_NAMES)
+        )
+    return ""
 
 
 class NewAgentDialog(ReadingOrder, QDialog):
@@ -228,14 +234,8 @@ class NewAgentDialog(ReadingOrder, QDialog):
             self.resize(self.width(), max(self.height(), layout.totalHeightForWidth(self.width())))
 
     def _problem(self, name: str, path: Path) -> str:
-        if len(name) > LONGEST_NAME:
-            return self.tr("A name has at most {0} characters.").format(LONGEST_NAME)
-        if any(not character.isprintable() for character in name):
-            return self.tr("There is a character in it that cannot be seen.")
-        if name.startswith(".") or any(sign in name for sign in _NOT_IN_NAMES):
-            return self.tr("A name has none of {0} in it and does not begin with a dot.").format(
-                " ".join(_NOT_IN_NAMES)
-            )
+        if problem := name_problem(name):
+            return problem
         other = self._library.get(name) if self._library is not None else None
         if other is not None and other.path is not None and not _is_shipped(other.path):
             return self.tr("There is already an agent called {0}.").format(name)

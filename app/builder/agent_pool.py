@@ -17,7 +17,16 @@ from PySide6.QtCore import (
     Signal,
     Slot,
 )
-from PySide6.QtGui import QContextMenuEvent, QDrag, QFontMetrics, QKeyEvent, QPainter, QPalette
+from PySide6.QtGui import (
+    QAction,
+    QContextMenuEvent,
+    QDrag,
+    QFontMetrics,
+    QKeyEvent,
+    QKeySequence,
+    QPainter,
+    QPalette,
+)
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -202,13 +211,15 @@ class AgentPool(QWidget):
 
     Signals: `add_requested(list, str)`: these agents by name to this phase (empty: where the selection is);
     `agent_open_requested(str)`; `file_open_requested(Path)`: one that cannot be used as an agent;
-    `duplicate_requested(str)`; `delete_requested(str)`; `new_agent_requested()`; `folder_open_requested()`.
+    `duplicate_requested(str)`; `rename_requested(str)`; `delete_requested(str)`; `new_agent_requested()`;
+    `folder_open_requested()`.
     """
 
     add_requested = Signal(object, str)
     agent_open_requested = Signal(str)
     file_open_requested = Signal(object)
     duplicate_requested = Signal(str)
+    rename_requested = Signal(str)
     delete_requested = Signal(str)
     new_agent_requested = Signal()
     folder_open_requested = Signal()
@@ -248,6 +259,11 @@ class AgentPool(QWidget):
         self.new_button.clicked.connect(self.new_agent_requested)
         self.tree.selectionModel().currentChanged.connect(self._preview)
         self.tree.activated.connect(self._add_activated)
+        self.rename_action = QAction(self.tr("Rename agent…"), self.tree)
+        self.rename_action.setShortcut(QKeySequence(Qt.Key.Key_F2))
+        self.rename_action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+        self.rename_action.triggered.connect(self._rename)
+        self.tree.addAction(self.rename_action)
         self._library: AgentLibrary | None = None
         self._show_state()
 
@@ -415,6 +431,12 @@ class AgentPool(QWidget):
         elif self._broken_file() is not None:
             self._open([], self._broken_file())
 
+    @Slot()
+    def _rename(self) -> None:
+        names = self.selected_agents()
+        if len(names) == 1:
+            self.rename_requested.emit(names[0])
+
     def _broken_file(self) -> Path | None:
         """The file of the row that has the cursor, where it cannot be used as an agent."""
         problem = self.tree.currentIndex().data(PROBLEM_ROLE)
@@ -439,6 +461,9 @@ class AgentPool(QWidget):
         broken = self._broken_file() if not names else None
         edit = menu.addAction(icon("square-pen", "quiet"), self.tr("Edit agent…"))
         edit.setEnabled(len(names) == 1 or broken is not None)
+        key = self.rename_action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+        rename = menu.addAction(icon("pencil", "quiet"), f"{self.rename_action.text()}\t{key}")
+        rename.setEnabled(len(names) == 1)
         duplicate = menu.addAction(icon("copy", "quiet"), self.tr("Duplicate agent…"))
         duplicate.setEnabled(len(names) == 1)
         delete = menu.addAction(icon("trash-2", "quiet"), self.tr("Delete agent…"))
@@ -447,6 +472,7 @@ class AgentPool(QWidget):
         new = menu.addAction(icon("file-plus", "quiet"), self.tr("New agent…"))
         folder = menu.addAction(icon("folder-open", "quiet"), self.tr("Open the agents folder"))
         edit.triggered.connect(lambda: self._open(names, broken))
+        rename.triggered.connect(self.rename_action.trigger)
         duplicate.triggered.connect(lambda: self.duplicate_requested.emit(names[0]))
         delete.triggered.connect(lambda: self.delete_requested.emit(names[0]))
         new.triggered.connect(self.new_agent_requested)

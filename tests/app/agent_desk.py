@@ -1,4 +1,7 @@
-"""A window on a workflow with two agents, for tests of the agent editor."""
+"""A window on a workflow with two agents, for tests of the agent editor.
+
+A module that uses its fixtures names them: `folder, open_desk, desk = agent_desk.FIXTURES`.
+"""
 
 from __future__ import annotations
 
@@ -134,7 +137,7 @@ class Desk:
         QApplication.sendEvent(pool, event)
         menu = QApplication.activePopupWidget()
         assert isinstance(menu, QMenu)
-        next(each for each in menu.actions() if each.text() == action).trigger()
+        next(each for each in menu.actions() if each.text().split("\t")[0] == action).trigger()
         menu.close()
 
 
@@ -172,6 +175,28 @@ def desks(qtbot: QtBot, folder: Path) -> Iterator[Callable[[], Desk]]:
         desk.window.closing.may_close = True
         desk.window.close()
     opened.clear()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project with two agents and a workflow of them."""
+    return make_project(tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def open_desk(qtbot: QtBot, folder: Path) -> Iterator[Callable[[], Desk]]:
+    """Opens windows on it."""
+    with desks(qtbot, folder) as open_one:
+        yield open_one
+
+
+@pytest.fixture
+def desk(open_desk: Callable[[], Desk]) -> Desk:
+    """A window on it."""
+    return open_desk()
+
+
+FIXTURES = (folder, open_desk, desk)
 
 
 def usable(desk: Desk, name: str) -> bool:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
-from pytestqt.qtbot import QtBot
 
 import resources
 from app.agent_editing import NOTICE
@@ -24,26 +23,12 @@ from app.side import Side
 from core.agent_file import inspect_agent
 from core.agent_folders import user_agents_folder
 from core.platform_paths import state_folder
-from tests.app.agent_desk import VERA, Desk, desks, make_project, usable
+from tests.app.agent_desk import FIXTURES, VERA, Desk, usable
 
 # The offscreen platform says so about sizes of windows, popups and dialogs.
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    return make_project(tmp_path, monkeypatch)
-
-
-@pytest.fixture
-def open_desk(qtbot: QtBot, folder: Path) -> Iterator[Callable[[], Desk]]:
-    with desks(qtbot, folder) as open_one:
-        yield open_one
-
-
-@pytest.fixture
-def desk(open_desk: Callable[[], Desk]) -> Desk:
-    return open_desk()
+folder, open_desk, desk = FIXTURES
 
 
 # --- drafts --------------------------------------------------------------------------------------------

@@ -2,39 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
-
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QKeySequence, QTextCharFormat
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
-from pytestqt.qtbot import QtBot
 
 from app.agent_editor.editor import EDIT, PREVIEW, WHOLE
 from app.agent_editor.file_notices import SAVING
 from app.side import Side
-from tests.app.agent_desk import VERA, Desk, desks, make_project
+from tests.app.agent_desk import FIXTURES, VERA, Desk
 
 # The offscreen platform says so about sizes of windows, popups and dialogs.
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    return make_project(tmp_path, monkeypatch)
-
-
-@pytest.fixture
-def open_desk(qtbot: QtBot, folder: Path) -> Iterator[Callable[[], Desk]]:
-    with desks(qtbot, folder) as open_one:
-        yield open_one
-
-
-@pytest.fixture
-def desk(open_desk: Callable[[], Desk]) -> Desk:
-    return open_desk()
+folder, open_desk, desk = FIXTURES
 
 
 def test_a_variant_that_nobody_names_is_the_backends(desk: Desk) -> None:
