@@ -13,9 +13,15 @@ import re
 import threading
 from array import array
 from bisect import bisect_left
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import accumulate, count, repeat
+from operator import add
 from pathlib import Path
 from typing import NamedTuple
+
+from core.carried_looks import OVERLAP, LooksTable, begins_plain, carried_looks
 
 STRIDE = 16 * 1024
 SLICE = 256 * 1024
@@ -63,12 +69,18 @@ class IndexSnapshot:
 
 
 class LogLine(NamedTuple):
-    """One line as bytes, without its newline. `clipped`: how many bytes more the line has."""
+    """One line as bytes, without its newline. `clipped`: how many bytes more the line has; `looks`: what is
+    on at its beginning (see `carried_looks`)."""
 
     number: int
     offset: int
     data: bytes
     clipped: int = 0
+    looks: bytes = b""
+
+
+_as_line = partial(tuple.__new__, LogLine)
+"""Makes a `LogLine` of its fields in a third of the time."""
 
 
 class LineIndex:
@@ -90,6 +102,7 @@ class LineIndex:
         self._tail = b""
         self._identity: tuple[int, int] | None = None
         self._marks = Marks()
+        self._looks = LooksTable(structured=self._mark is not None)
         self._generation += 1
 
     # --- indexing ---------------------------------------------------------------------------------------
@@ -164,12 +177,19 @@ class LineIndex:
         start, end = self._size, self._size + len(data)
         counts: list[int] = []
         newlines, position = self._newlines, start
+        looks = self._looks
+        looks.any = looks.any or b"\x1b" in data
+        seen = self._tail + data if looks.any else b""
+        shift = len(self._tail) - start
         while position < end:
             stop = min(end, (position // STRIDE + 1) * STRIDE)
             newlines += data.count(b"\n", position - start, stop - start)
+            if looks.any:
+                looks.take(seen[max(0, position + shift - OVERLAP) : stop + shift])
             position = stop
             if stop % STRIDE == 0:
                 counts.append(newlines)
+                looks.keep(stop // STRIDE)
         marks = self._marks_of(data) if self._mark is not None and b"\x1e" in data else []
         last = data.rfind(b"\n")
         with self._lock:
@@ -179,7 +199,7 @@ class LineIndex:
             self._newlines = newlines
             if last >= 0:
                 self._last_start = start + last + 1
-            self._tail = (self._tail + data[-32:])[-32:]
+            self._tail = (self._tail + data[-OVERLAP:])[-OVERLAP:]
             self._size = end
 
     def _marks_of(self, data: bytes) -> list[tuple[int, int]]:
@@ -219,10 +239,30 @@ class LineIndex:
             return []
 
     def _read(self, file: io.FileIO, first: int, last: int, size: int, clip: int) -> list[LogLine]:
+        many = last - first
+        with self._lock:
+            stride = bisect_left(self._counts, first) - 1 if first else 0
+            wanted = first - self._counts[stride]
+        begin = max(0, stride * STRIDE - OVERLAP)
+        guess = max(2 * clip, min(_WINDOW, many * _LINE_GUESS))
+        data = _read_at(file, begin, min(OVERLAP + STRIDE + guess, size - begin))
+        at = _nth_newline(data, wanted, stride * STRIDE - begin) + 1 if wanted else 0
+        lines = data[at:].split(b"\n", many)
+        if len(lines) <= many and begin + len(data) < size:
+            # Less than was hoped for is here: lines are long.
+            found = self._read_one_by_one(file, data[at:], begin + at, first, last, size, clip)
+        else:
+            del lines[many:]
+            found = list(_numbered(lines, first, begin + at))
+            if len(max(lines, key=len)) > clip:
+                found = [_clipped(file, line, len(line.data), clip) for line in found]
+        return self._with_looks(file, found, stride, data[:at]) if self._looks.any else found
+
+    def _read_one_by_one(
+        self, file: io.FileIO, buffer: bytes, base: int, first: int, last: int, size: int, clip: int
+    ) -> list[LogLine]:
+        """Lines of which some do not fit into what is read at once, from `base` on."""
         result: list[LogLine] = []
-        base = self._line_start(file, first)
-        guess = max(2 * clip, min(_WINDOW, (last - first) * _LINE_GUESS))
-        buffer = _read_at(file, base, min(guess, size - base))
         position, number = 0, first
         while number < last:
             end = buffer.find(b"\n", position)
@@ -235,18 +275,37 @@ class LineIndex:
                         break
                     continue
                 stop = self._line_start(file, number + 1) - 1 if number + 1 <= self._newlines else size
-                result.append(_clipped(file, number, start, buffer, stop - start, clip))
+                result.append(_clipped(file, LogLine(number, start, buffer), stop - start, clip))
                 base = stop + 1
                 buffer = _read_at(file, base, min(_WINDOW, max(0, size - base)))
             else:
                 end = len(buffer) if end < 0 else end
-                if end - position > clip:
-                    line = buffer[position:end]
-                    result.append(_clipped(file, number, start, line, end - position, clip))
-                else:
-                    result.append(LogLine(number, start, buffer[position:end]))
+                line = LogLine(number, start, buffer[position:end])
+                result.append(_clipped(file, line, end - position, clip))
                 position = end + 1
             number += 1
+        return result
+
+    def _with_looks(self, file: io.FileIO, lines: list[LogLine], stride: int, before: bytes) -> list[LogLine]:
+        """The lines with what is on where they begin; `before`: what stands before the first from its stride
+        on, and a little more."""
+        structured, looks = self._mark is not None, self._looks
+        on = carried_looks(looks.at(stride), before, structured=structured)
+        expected = lines[0].offset if lines else 0
+        result: list[LogLine] = []
+        for line in lines:
+            if line.offset != expected:
+                # What is left out of a long line may change it.
+                stride = line.offset // STRIDE
+                start = max(0, stride * STRIDE - OVERLAP)
+                before = _read_at(file, start, line.offset - start)
+                on = carried_looks(looks.at(stride), before, structured=structured)
+            if structured and begins_plain(line.data):
+                on = b""
+            result.append(line._replace(looks=on) if on else line)
+            if b"\x1b" in line.data:
+                on = carried_looks(on, line.data, structured=False)
+            expected = line.offset + len(line.data) + 1
         return result
 
     def line_at(self, offset: int) -> int:
@@ -275,9 +334,9 @@ def _read_at(file: io.FileIO, offset: int, length: int) -> bytes:
     return file.read(length)
 
 
-def _nth_newline(data: bytes, wanted: int) -> int:
-    """Where the `wanted`-th newline (from 1) of `data` is; its end when there are fewer."""
-    low, high = 0, len(data)
+def _nth_newline(data: bytes, wanted: int, low: int = 0) -> int:
+    """Where the `wanted`-th newline (from 1) of `data`, from `low` on, is; its end when there are fewer."""
+    high = min(len(data), low + STRIDE)
     while high - low > 512:
         middle = (low + high) // 2
         here = data.count(b"\n", low, middle)
@@ -294,11 +353,21 @@ def _nth_newline(data: bytes, wanted: int) -> int:
     return position
 
 
-def _clipped(file: io.FileIO, number: int, start: int, head: bytes, length: int, clip: int) -> LogLine:
+def _numbered(lines: list[bytes], first: int, base: int) -> Iterator[LogLine]:
+    """Neighbouring lines with their numbers and offsets, from `first` at `base` on."""
+    starts = map(add, accumulate(map(len, lines), initial=base), count())
+    return map(_as_line, zip(count(first), starts, lines, repeat(0), repeat(b""), strict=False))
+
+
+def _clipped(file: io.FileIO, line: LogLine, length: int, clip: int) -> LogLine:
+    """A line of `length` bytes, which `line` is the beginning of, without what is too much of it."""
     length = max(0, length)
-    tail = _read_at(file, start + max(0, length - clip), min(clip, length))
+    if length <= clip:
+        return line
+    tail = _read_at(file, line.offset + length - clip, clip)
     shown = tail.rstrip(b"\r").rpartition(b"\r")
     if shown[1]:
+        head = line.data
         mark = head[: head.find(b"\t", 0, _MARK_ROOM) + 1] if head.startswith(b"\x1e") else b""
-        return LogLine(number, start, mark + shown[2])
-    return LogLine(number, start, head[:clip], max(0, length - clip))
+        return LogLine(line.number, line.offset, mark + shown[2])
+    return LogLine(line.number, line.offset, line.data[:clip], length - clip)

@@ -303,6 +303,7 @@ class LogArea(QAbstractScrollArea):
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, self._empty_text)
         left = -float(self.horizontalScrollBar().value())
         painter.setClipRect(QRectF(0, TOP, area.width(), area.height()))
+        self._painter.begin(painter)
         for placed in rows:
             self._painter.paint(
                 painter,

@@ -20,7 +20,7 @@ from PySide6.QtGui import (
 
 from app.run_view.log_ansi import Look
 from app.run_view.log_colors import behind, readable, wished
-from app.run_view.log_overlays import Overlay, RowMarks, pieces
+from app.run_view.log_overlays import NO_MARKS, Overlay, RowMarks, pieces
 from app.run_view.log_rows import Row
 from app.theme import GRID, mono_font, theme
 
@@ -90,6 +90,9 @@ class LogPainter:
     def restyle(self) -> None:
         """Take font and colours from the theme anew."""
         self._font = mono_font(self.zoom)
+        # Equal characters look the same without, and take a quarter less time.
+        self._quick_font = QFont(self._font)
+        self._quick_font.setStyleStrategy(QFont.StyleStrategy.PreferNoShaping)
         metrics = QFontMetricsF(self._font)
         self._metrics = metrics
         self.row_height = max(8, round(metrics.height()) + 2)
@@ -216,11 +219,26 @@ class LogPainter:
 
     # --- painting ---------------------------------------------------------------------------------------
 
+    def begin(self, painter: QPainter) -> None:
+        """Rows are painted now, one after the other."""
+        painter.setFont(self._quick_font)
+
     def paint(
         self, painter: QPainter, laid: LaidRow, left: float, top: float, width: float, marks: RowMarks
     ) -> None:
-        """Paint one row. `left`: minus the horizontal scroll offset; `top`: where its first screen row is."""
+        """Paint one row, after `begin`. `left`: minus the horizontal scroll offset; `top`: where its first
+        screen row is."""
         row = laid.row
+        plain = laid.simple and marks is NO_MARKS and row.name.isascii()
+        if plain and row.own_token is None and not row.separator:
+            # Nearly every row of a flood: thousands of them a second.
+            self._paint_columns(painter, row, left, top + self._ascent)
+            x = left + self.text_left
+            for span in row.spans:
+                painter.setPen(self.ink(span.look))
+                where = QPointF(x + span.start * self._character, top + self._ascent)
+                painter.drawText(where, row.text[span.start : span.end])
+            return
         if row.text.isascii() and row.name.isascii():
             self._paint_row(painter, laid, left, top, width, marks)
             return
@@ -243,7 +261,6 @@ class LogPainter:
         if row.separator:
             painter.setPen(QPen(self.color("line"), 1))
             painter.drawLine(QPointF(MARGIN, top + 0.5), QPointF(width - MARGIN, top + 0.5))
-        painter.setFont(self._font)
         self._paint_columns(painter, row, left, top + self._ascent)
         overlays = self._overlays(row, marks)
         if marks.selected is not None and marks.selected[1] > len(row.text):

@@ -71,7 +71,10 @@ def row_of(
         label = " " * len(label)
     if is_result:
         label = RESULT_INDENT
-    body, spans = ansi_spans(after_carriage_return(entry.text), base, len(label))
+    shown = after_carriage_return(entry.text)
+    if line.looks:
+        shown = b"\x1b[%bm%b" % (line.looks, shown)
+    body, spans = ansi_spans(shown, base, len(label))
     text = label + body
     if entry.kind in OWN:
         # Colours in it are those of an agent that it quotes.

@@ -321,6 +321,29 @@ def test_after_a_carriage_return_the_colours_before_it_stay_on() -> None:
     assert [in_words(row.text, span) for span in row.spans] == ["100%:1 bold", " done"]
 
 
+def test_a_colour_goes_on_in_the_next_lines_and_ends_where_openloop_speaks(
+    view: LogView, log: Path, qtbot: QtBot
+) -> None:
+    writer = TranscriptWriter(log)
+    writer.event(NoiseSeen(b"\x1b[1;31mTraceback\n  in main\n"), NOW)
+    writer.event(NoiseSeen(b"\x1b[22mValueError\x1b[0m\nplain\n\x1b[32mleft on\n"), NOW + 2)
+    writer.note("OpenLoop ended it.", NOW + 2)
+    writer.event(NoiseSeen(b"after it\n"), NOW + 9)
+    writer.close()
+    view.set_source(log)
+    settle(qtbot, view, 7)
+    rows = [placed.laid.row for placed in view._rows()]
+    assert [[in_words(row.text, span) for span in row.spans] for row in rows] == [
+        ["Traceback:1 bold"],
+        ["  in main:1 bold"],
+        ["ValueError:1"],
+        ["plain"],
+        ["left on:2"],
+        ["OpenLoop ended it. quiet"],
+        ["after it"],
+    ]
+
+
 def test_colours_are_painted(view: LogView, log: Path, qtbot: QtBot) -> None:
     log.write_bytes("\x1b[32m███\x1b[0m\n\x1b[44m   \x1b[0m\n".encode())
     view.set_source(log, raw=True)
