@@ -49,10 +49,10 @@ def keepers_by_path(conflicts: Sequence[Conflict]) -> dict[str, tuple[str, ...]]
     writes: dict[str, Writes] = {}
     for conflict in conflicts:
         writes.setdefault(conflict.path, Writes()).add(conflict)
-    return {
-        conflict.path: writes[conflict.path].kept_by(conflict.rule, conflict.outcome)
-        for conflict in conflicts
-    }
+    # All conflicts about one path tell its rule and what came out; once a path is enough, as thousands may be
+    # about one.
+    latest = {conflict.path: conflict for conflict in conflicts}
+    return {path: writes[path].kept_by(told.rule, told.outcome) for path, told in latest.items()}
 
 
 def path_key(entry: RecordedConflict) -> Hashable:

@@ -22,6 +22,7 @@ from core.state import StateUpdate, WorkflowState
 from core.state_changes import NOTHING, StateChanges, find_changes
 from core.state_points import PointFold, RecordedMerge, StatePoint
 from core.state_replay import StateMaker, StateUnknown, workflow_of
+from core.words import say
 
 __all__ = ["StateHistory", "StateLook", "StatePoint", "StateUnknown"]
 
@@ -79,6 +80,8 @@ class StateHistory:
         """The past is in the fold."""
         self._told_before = 0
         """So many points are of the past."""
+        self._largest = 0
+        """Bytes of the largest state so far."""
         self._kept: dict[int, WorkflowState] = {}
         self._life = 0
         """Counts how often points were taken back."""
@@ -105,6 +108,7 @@ class StateHistory:
         fold = self._fold
         if isinstance(event, StateChanged):
             return self._attach(event)
+        self._measure(event)
         if isinstance(event, RunStarted):
             self._replays = event.resumed and bool(fold.merges)
         elif isinstance(event, GroupStarted | RunFinished):
@@ -125,6 +129,10 @@ class StateHistory:
             self._awaits = int(self._states_are_told)
             merge.updates = self._updates(merge)
         return stands is not None or len(fold.merges) > before or isinstance(event, RunFinished)
+
+    def _measure(self, event: Event) -> None:
+        if isinstance(event, GroupStarted):
+            self._largest = max(self._largest, event.state_bytes)
 
     def _attach(self, event: StateChanged) -> bool:
         """This is the state after the last merge."""
@@ -153,6 +161,9 @@ class StateHistory:
 
     def _make_room(self) -> None:
         """Let go of states where they are too many: every second one, the latest two not."""
+        if len(self._kept) * self._largest <= self._room:
+            # Nearly always; a long run need not be summed up at each of its merges.
+            return
         latest = len(self._fold.merges) - 2
         while sum(self._fold.merges[number].size for number in self._kept) > self._room:
             older = sorted(number for number in self._kept if number < latest)
@@ -204,7 +215,7 @@ class StateHistory:
         with self._lock:
             self._read_past()
             if not 0 <= number < len(self._fold.merges):
-                raise StateUnknown("The run has no such point any more.")
+                raise StateUnknown(say("The run has no such point any more."))
             merge = self._fold.merges[number]
             updates = merge.updates
             kept = self._kept.get(number), self._kept.get(number - 1)
@@ -229,7 +240,7 @@ class StateHistory:
             known = list(fold.merges) if number < self._told_before else None
         folder = past.folder if past is not None else self._folder
         if folder is None:
-            raise StateUnknown("Nothing is recorded of this run.")
+            raise StateUnknown(say("Nothing is recorded of this run."))
         if self._workflow is None:
             self._workflow = workflow_of(folder)
         if past is not None and known is not None:
@@ -241,7 +252,7 @@ class StateHistory:
             if past is not None:
                 recorded.answers = {**past.answers, **recorded.answers}
         if number >= len(recorded.merges):
-            raise StateUnknown("The journal of the run does not tell of this point.")
+            raise StateUnknown(say("The journal of the run does not tell of this point."))
         return StateMaker(self._workflow, past.run_id if past is not None else folder.name, recorded)
 
     def _state(self, maker: StateMaker, number: int) -> WorkflowState:
@@ -265,6 +276,7 @@ class StateHistory:
         self._read = True
         for event in self._past.events:
             self._fold.take(event)
+            self._measure(event)
         self._fold.answers, self._fold.failures = {}, {}
         self._told_before = len(self._fold.merges)
 

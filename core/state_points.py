@@ -61,6 +61,17 @@ class PointFold:
     _size: int = 0
     _sized: int = 0
     """The first merge whose size is a guess."""
+    _first_at: dict[tuple[Phase, int, int], int] = field(default_factory=dict)
+    """By group at a time of the run: its first merge."""
+
+    def __post_init__(self) -> None:
+        self._find_places()
+
+    def _find_places(self) -> None:
+        self._first_at = {}
+        for number, merge in enumerate(self.merges):
+            point = merge.point
+            self._first_at.setdefault((point.phase, point.iteration, point.group), number)
 
     def take(self, event: Event) -> int | None:
         """Read an event. Gives the number of points that stand, where later ones are made again now."""
@@ -92,14 +103,14 @@ class PointFold:
         for merge in self.merges[self._sized :]:
             merge.size = event.state_bytes
         self._sized = len(self.merges)
-        for number, merge in enumerate(self.merges):
-            point = merge.point
-            if (point.phase, point.iteration, point.group) == (event.phase, event.iteration, event.group):
-                # A run that goes on makes the group that it had not finished again.
-                del self.merges[number:]
-                self._sized = min(self._sized, number)
-                return number
-        return None
+        # Asked for, not looked for: a run may have thousands of groups.
+        number = self._first_at.get((event.phase, event.iteration, event.group))
+        if number is not None:
+            # A run that goes on makes the group that it had not finished again.
+            del self.merges[number:]
+            self._sized = min(self._sized, number)
+            self._find_places()
+        return number
 
     def _merge(self, event: Merged) -> None:
         group = self._group
@@ -119,4 +130,6 @@ class PointFold:
             event.conflicts,
         )
         turns = group.turns if group is not None else ()
+        place = (event.phase, event.iteration, event.group)
+        self._first_at.setdefault(place, len(self.merges))
         self.merges.append(RecordedMerge(point, turns, self._size))

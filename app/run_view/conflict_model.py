@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
@@ -11,12 +12,28 @@ from app.run_view.conflict_words import keeper_words, where_words
 from app.run_view.state_words import SHORT, value_words
 from core.conflict_keepers import conflict_keys, path_key, writes_by_path
 from core.json_types import JsonValue
+from core.merge import same_json
 from core.progress import RecordedConflict
+from core.state import Conflict
 from core.visible_text import visible
 
 PATH, FIRST, SECOND, KEPT, RULE, WHERE = range(6)
 """The columns."""
 _NO_INDEX = QModelIndex()
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """Whose value counts, told from so many conflicts of which this is one."""
+
+    count: int
+    told: Conflict
+    names: tuple[str, ...]
+
+    def holds_for(self, count: int, conflict: Conflict) -> bool:
+        """Whether another of these conflicts comes to the same."""
+        same = conflict.rule is self.told.rule and same_json(conflict.outcome, self.told.outcome)
+        return count == self.count and same
 
 
 class ConflictModel(QAbstractTableModel):
@@ -32,6 +49,8 @@ class ConflictModel(QAbstractTableModel):
         """The conflicts about one path of one merge, as far as it was asked for."""
         self._sorted = 0
         """So many are in there."""
+        self._kept: dict[Hashable, _Kept] = {}
+        """Whose value counts at a path of one merge, as far as it was asked for."""
         self._headers = (
             self.tr("Path"),
             self.tr("First"),
@@ -47,7 +66,7 @@ class ConflictModel(QAbstractTableModel):
         if len(conflicts) < known or (known and conflicts[known - 1] is not self.entries[-1]):
             self.beginResetModel()
             self.entries = list(conflicts)
-            self._paths, self._same_path, self._sorted = [], {}, 0
+            self._paths, self._same_path, self._sorted, self._kept = [], {}, 0, {}
             self.endResetModel()
             return True
         if len(conflicts) == known:
@@ -70,8 +89,13 @@ class ConflictModel(QAbstractTableModel):
             self._sorted += 1
         entry = self.entries[number]
         key = path_key(entry)
-        writes = writes_by_path([self.entries[each] for each in self._same_path[key]])[key]
-        return writes.kept_by(entry.conflict.rule, entry.conflict.outcome)
+        same, told = self._same_path[key], entry.conflict
+        kept = self._kept.get(key)
+        # Thousands may be about one path: that is gone through once, not for each row on the screen.
+        if kept is None or not kept.holds_for(len(same), told):
+            writes = writes_by_path([self.entries[each] for each in same])[key]
+            kept = self._kept[key] = _Kept(len(same), told, writes.kept_by(told.rule, told.outcome))
+        return kept.names
 
     # --- Qt's side -------------------------------------------------------------------------------------
 

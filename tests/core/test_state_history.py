@@ -22,8 +22,8 @@ from core.events import (
     TurnStatus,
 )
 from core.journal import JOURNAL_NAME, Journal
-from core.json_types import JsonObject
-from core.merge import merge_updates
+from core.json_types import JsonObject, JsonValue
+from core.merge import merge_updates, same_json
 from core.plan import Place
 from core.planning import RunOverrides
 from core.recorded_run import read_run
@@ -37,6 +37,7 @@ from core.state import (
 )
 from core.state_changes import MOST_CHANGES, ChangeKind, StateChanges, find_changes
 from core.state_history import StateHistory, StateUnknown
+from core.state_points import PointFold
 from core.workflow_file import dump_workflow
 from tests.core.run_support import FinishedRun, Watch, Workshop, resume
 
@@ -424,3 +425,51 @@ def test_a_merge_with_thousands_of_conflicts_is_left_to_a_worker() -> None:
     assert history.quick_look(1) is not None
     assert history.quick_look(2) is None
     assert history.look(2).point.conflicts
+
+
+def test_a_long_run_is_not_gone_through_at_each_of_its_groups() -> None:
+    """What is over is not looked at again: thousands of iterations would take minutes."""
+
+    class Untouchable:
+        def __getattr__(self, name: str) -> object:
+            raise AssertionError(f"{name} of a point that is over was asked for")
+
+    fold = PointFold()
+    for iteration in range(1, 50):
+        fold.take(GroupStarted(phase="loop", iteration=iteration))
+        fold.take(Merged(phase="loop", iteration=iteration))
+    merges: list[object] = fold.merges  # type: ignore[assignment]
+    merges[:40] = [Untouchable()] * 40
+    assert fold.take(GroupStarted(phase="loop", iteration=50)) is None
+
+
+def test_a_group_that_is_made_again_takes_back_what_came_after_it() -> None:
+    fold = PointFold()
+    for iteration in (1, 2, 3):
+        fold.take(GroupStarted(phase="loop", iteration=iteration))
+        fold.take(Merged(phase="loop", iteration=iteration))
+    assert fold.take(GroupStarted(phase="loop", iteration=2)) == 2
+    assert [merge.point.iteration for merge in fold.merges] == [0, 1]
+    fold.take(Merged(phase="loop", iteration=2))
+    assert fold.take(GroupStarted(phase="loop", iteration=3)) is None
+    assert PointFold(fold.merges).take(GroupStarted(phase="loop", iteration=2)) == 2
+
+
+def test_thousands_of_conflicts_about_one_path_are_gone_through_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = 0
+
+    def counted(one: JsonValue, other: JsonValue) -> bool:
+        nonlocal looks
+        looks += 1
+        return same_json(one, other)
+
+    monkeypatch.setattr("core.conflict_keepers.same_json", counted)
+    count = 500
+    updates = {f"vera {number}": StateUpdate(payload={"score": number}) for number in range(count)}
+    before = first_state("r", "w", 1, "False", {})
+    merged = merge_updates(before, [Contribution(*each) for each in updates.items()], {})
+    changes = find_changes(before, merged.state, updates, merged.conflicts)
+    change = changes.at(("payload", "score"))
+    assert change is not None
+    assert change.writers == (f"vera {count - 1}",)
+    assert looks < 5 * count
