@@ -10,11 +10,10 @@ from __future__ import annotations
 import json
 import os
 import random
-import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,11 +27,11 @@ from core.json_types import JsonObject
 from core.orphans import find_orphans
 from core.process_tree import MARK
 from core.processes import run_token
+from tests.chaos.lives import Copies, Order, born
 from tests.core.run_support import Workshop
 
-ROOT = Path(__file__).parents[2]
 AT_ONCE = 2
-"""Cases side by side: starting Python is most of the work, and a machine has two processors."""
+"""Cases side by side, on the two processors that a machine has at least."""
 LONGEST_LIFE = 120.0
 """Seconds after which a life counts as hanging, on a machine that has much else to do."""
 CHANCES_OF_KILL = (1.0, 0.5, 0.3)
@@ -73,13 +72,7 @@ class Lab:
             shop.command(name, sys.executable, "-I", "-S", link, name)
         shop.agent("demo", seconds=0, writes={"steps": ["demo"], "by.demo": "said"})
         self.workflow = shop.file(WORKFLOW)
-        self.compiled = folder / "compiled"
-
-    def environment(self, home: Path) -> dict[str, str]:
-        environment = {**os.environ, "OPENLOOP_HOME": str(home), "PYTHONPYCACHEPREFIX": str(self.compiled)}
-        # Every life starts Python anew; compiling everything each time would be most of the test.
-        environment.pop("PYTHONDONTWRITEBYTECODE", None)
-        return environment
+        self.copies = Copies(AT_ONCE)
 
 
 @dataclass
@@ -102,19 +95,16 @@ class Case:
         """Whole lines of the journal."""
         return self.journal.read_bytes().count(b"\n") if self.journal is not None else 0
 
-    def live(self, moment: Moment | None) -> int | None:
+    def live(self, moment: Moment | None, *, begins_with_python: bool = False) -> int | None:
         """One life of the run; gives its exit code, or None when it was killed at this moment."""
         begun_before = self.run_that_began()
         words = ["resume", str(begun_before)] if begun_before else ["run", str(self.lab.workflow)]
-        with (self.folder / "said.log").open("ab") as said:
-            process = subprocess.Popen(
-                [sys.executable, "main.py", *words, "--workdir", str(self.folder), "--trust"],
-                cwd=ROOT,
-                env=self.lab.environment(self.folder / "home"),
-                stdin=subprocess.DEVNULL,
-                stdout=said,
-                stderr=subprocess.STDOUT,
-            )
+        order = Order(
+            [*words, "--workdir", str(self.folder), "--trust"],
+            {**os.environ, "OPENLOOP_HOME": str(self.folder / "home")},
+            self.folder / "said.log",
+        )
+        process = born(order) if begins_with_python else self.lab.copies.live(order)
         started = time.monotonic()
         lines_before = self.lines()
         try:
@@ -169,6 +159,11 @@ class Moment:
             return Moment(dice.uniform(0.0, 1.1 * whole.seconds), None, later)
         return Moment(0.0, dice.randint(0, whole.lines), later)
 
+    @property
+    def may_be_at_start(self) -> bool:
+        """Whether Python may not have read everything by then."""
+        return self.lines is None
+
     def has_come(self, seconds: float, lines: int) -> bool:
         return lines >= self.lines if self.lines is not None else seconds >= self.seconds
 
@@ -178,8 +173,10 @@ class Moment:
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
-    return Lab(tmp_path_factory.mktemp("chaos"))
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    lab = Lab(tmp_path_factory.mktemp("chaos"))
+    yield lab
+    lab.copies.close()
 
 
 @pytest.fixture(scope="module")
@@ -189,7 +186,7 @@ def whole(lab: Lab) -> Undisturbed:
     for name in ("first", "second"):
         case = make_case(lab, name)
         begun = time.monotonic()
-        assert case.live(None) == 0, (case.folder / "said.log").read_text()
+        assert case.live(None, begins_with_python=True) == 0, (case.folder / "said.log").read_text()
         seconds = time.monotonic() - begun
         assert state in (None, case.state()), "two undisturbed runs differ"
         state = case.state()
@@ -235,7 +232,7 @@ def suffer(case: Case, whole: Undisturbed, dice: random.Random) -> None:
     for chance in (*CHANCES_OF_KILL, 0.0):
         moment = Moment.draw(dice, whole) if dice.random() < chance else None
         waits = dice.random() < 0.5
-        code = case.live(moment)
+        code = case.live(moment, begins_with_python=moment is not None and moment.may_be_at_start)
         if code is not None:
             assert code == 0, f"it ended with exit code {code}"
             return
