@@ -7,7 +7,7 @@ from PySide6.QtGui import QTextCursor, QTextDocument
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QVBoxLayout, QWidget
 
 from app.focus_line import FocusLine
-from app.labels import QuietLabel
+from app.run_view.rest_bar import RestBar
 from app.run_view.state_work import RawJson
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import mono_font
@@ -20,10 +20,7 @@ class StateRaw(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.note = QuietLabel("", self)
-        self.note.setWordWrap(True)
-        self.note.setContentsMargins(_MARGIN, 4, _MARGIN, 4)
-        self.note.hide()
+        self.rest = RestBar(self.tr("All of the state as JSON"), self)
         self.text = QPlainTextEdit(self)
         use_thin_scroll_bars(self.text)
         FocusLine(self.text)
@@ -40,7 +37,7 @@ class StateRaw(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addWidget(self.note)
+        column.addWidget(self.rest)
         column.addWidget(self.text, 1)
 
     def show_json(self, raw: RawJson) -> None:
@@ -49,11 +46,10 @@ class StateRaw(QWidget):
         text = _short_lines(raw.text)
         self.text.setPlainText(text)
         self.text.verticalScrollBar().setValue(place)
-        words = self.tr("The beginning of {0}. “Copy as JSON” copies all of it.")
+        words = self.tr("Only the beginning of {0} is shown.")
         if not raw.cut:
-            words = self.tr("Long lines are cut here. “Copy as JSON” copies all of it, {0}.")
-        self.note.setText(words.format(size_words(raw.size)))
-        self.note.setVisible(raw.cut or text is not raw.text)
+            words = self.tr("Long lines are cut here; all of it has {0}.") if text is not raw.text else ""
+        self.rest.say(words.format(size_words(raw.size)))
 
     def find_text(self, needle: str, step: int) -> tuple[int | None, int]:
         """Select the next match (1), the previous (-1) or that at or after the cursor (0).

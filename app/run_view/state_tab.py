@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut, QShowEvent
+from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import (
     QFrame,
     QPlainTextEdit,
@@ -27,18 +27,21 @@ from app.labels import Line, QuietLabel
 from app.platform_keys import find_next_keys, find_previous_keys
 from app.run_view.conflict_words import change_text
 from app.run_view.point_bar import PointBar
+from app.run_view.rest_bar import RestBar
 from app.run_view.state_conflicts import ConflictTable
 from app.run_view.state_find import StateFind
 from app.run_view.state_finding import StateFinding
 from app.run_view.state_model import NO_DISPUTES, Disputes, StateModel
 from app.run_view.state_raw import StateRaw
+from app.run_view.state_taking import Shown, StateTaking
 from app.run_view.state_tree import StateTree
-from app.run_view.state_words import preview
+from app.run_view.state_words import is_cut, preview
 from app.run_view.state_work import RawJson, StateWork
 from app.run_view.tool_row import ToolRow
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import mono_font
 from core.events import Event
+from core.json_types import JsonValue
 from core.progress import RecordedConflict
 from core.recorded_run import RecordedRun
 from core.state_history import StateHistory, StateLook
@@ -53,10 +56,11 @@ _TREE, _RAW, _UNKNOWN = range(3)
 class StateTab(QWidget):
     """Shows the state at a point of the run. Costs next to nothing while it is not visible.
 
-    Signals: `message(str)`: a sentence for the status line.
+    Signals: `message(str)`: a sentence for the status line; `open_requested(Path)`: a file for the editor.
     """
 
     message = Signal(str)
+    open_requested = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -69,14 +73,15 @@ class StateTab(QWidget):
         """What is shown."""
         self._known_disputes: tuple[object, Disputes] = (None, NO_DISPUTES)
         """The disputes that were sorted last, and what they follow from."""
-        self._copying = ""
-        """What is said when it is copied."""
+        self._run_id = ""
         self._reads_conflict = False
         """The pane below the tree shows a conflict, not a value of the state."""
         self.work = StateWork(self)
         self.model = StateModel(self)
         self.tree = StateTree(self.model, self)
         self.value = self._make_value()
+        self.rest = RestBar(self.tr("All of the selected value"), self)
+        self._pane = self._make_pane()
         self.raw = StateRaw(self)
         self.conflict_part = ConflictTable(self)
         self.conflicts = self.conflict_part.table
@@ -95,6 +100,7 @@ class StateTab(QWidget):
         self._wait.setInterval(_WAIT_MS)
         self._wait.setSingleShot(True)
         self._wait.timeout.connect(self._say_wait)
+        self.taking = StateTaking(self.work, self)
         self.finding = StateFinding(self.finder, self.tree, self.raw, self.work)
         self._empty = self._make_note()
         self._empty.setText(self.tr("No state yet. It appears when the first agent has answered."))
@@ -128,6 +134,15 @@ class StateTab(QWidget):
         value.setMinimumHeight(48)
         return value
 
+    def _make_pane(self) -> QWidget:
+        pane = QWidget(self)
+        column = QVBoxLayout(pane)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.rest)
+        column.addWidget(self.value, 1)
+        return pane
+
     def _make_page(self) -> QWidget:
         page = QWidget(self)
         head = QVBoxLayout()
@@ -143,12 +158,12 @@ class StateTab(QWidget):
         for view in (self.tree, self.raw, self.unknown):
             self._views.addWidget(view)
         splitter.addWidget(self._views)
-        splitter.addWidget(self.value)
+        splitter.addWidget(self._pane)
         splitter.addWidget(self.conflict_part)
         splitter.setStretchFactor(0, 3)
         splitter.setStretchFactor(1, 1)
         splitter.setSizes([340, 110, 140])
-        self.value.hide()
+        self._pane.hide()
         column = QVBoxLayout(page)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -161,8 +176,12 @@ class StateTab(QWidget):
         self.work.looked.connect(self._show)
         self.work.unknown.connect(self._say_unknown)
         self.work.written.connect(self._show_raw)
-        self.work.copied.connect(self._copied)
-        self.work.not_copied.connect(self.message)
+        self.taking.message.connect(self.message)
+        self.taking.open_requested.connect(self.open_requested)
+        for rest, shown in ((self.raw.rest, self._whole), (self.rest, self._selected)):
+            rest.copy_requested.connect(lambda shown=shown: self.taking.copy(shown()))
+            rest.save_requested.connect(lambda shown=shown: self.taking.save(shown()))
+            rest.open_requested.connect(lambda shown=shown: self.taking.open(shown()))
         self.points.chosen.connect(self._refresh)
         self.finding.going.connect(self._leave_conflict)
         self.finder.left.connect(self.focus_state)
@@ -190,6 +209,8 @@ class StateTab(QWidget):
     def begin(self, folder: Path | None, past: RecordedRun | None) -> None:
         """Show another run, from its beginning. `past`: what is recorded of it already."""
         self.work.forget()
+        self.taking.begin(folder)
+        self._run_id = folder.name if folder is not None else ""
         self._wait.stop()
         self._history = StateHistory(folder, past, states_are_told=self.states_are_told)
         self._look = None
@@ -340,22 +361,31 @@ class StateTab(QWidget):
         self._show_pane(index.isValid())
         if not index.isValid():
             self.value.clear()
+            self.rest.say("")
             return
-        text = preview(self.model.value(index))
+        value = self.model.value(index)
+        text = preview(value)
+        self.rest.say(self._cut_words(value) if is_cut(value, text) else "")
         change, disputes = self.model.change(index), self.model.disputes(index)
         parts = [change_text(text, change, gone=self.model.is_gone(index))]
         if disputes is not None:
             parts += [self.conflict_part.text(number) for number in disputes.here[-1:]]
         self.value.setPlainText(visible("\n\n".join(parts), keeps_lines=True))
 
+    def _cut_words(self, value: JsonValue) -> str:
+        if isinstance(value, str):
+            return self.tr("Only the beginning of {0} characters is shown.").format(f"{len(value):,}")
+        return self.tr("Only the beginning of the value is shown.")
+
     def _show_pane(self, wanted: bool) -> None:
         """The pane below the tree takes room only where there is something to read."""
-        self.value.setVisible(wanted and not self.raw_button.isChecked())
+        self._pane.setVisible(wanted and not self.raw_button.isChecked())
 
     @Slot(int)
     def _read_conflict(self, number: int) -> None:
         """Show all of a conflict in the pane below the tree."""
         self._reads_conflict = True
+        self.rest.say("")
         self.raw_button.setChecked(False)
         self._show_pane(True)
         height = self._splitter.height()
@@ -389,27 +419,34 @@ class StateTab(QWidget):
             self.raw.show_json(raw)
             self.finding.text_shown()
 
-    # --- copying ---------------------------------------------------------------------------------------
+    # --- all of it -------------------------------------------------------------------------------------
 
     @Slot()
     def copy_json(self) -> None:
         """Copy the whole state that is shown as JSON."""
-        if self._look is not None:
-            self._copying = self.tr("The state is copied as JSON.")
-            self.work.copy(self._look.state)
+        self.taking.copy(self._whole())
 
     @Slot()
     def copy_value(self) -> None:
         """Copy the selected value as JSON; a text as it is."""
-        index = self.tree.currentIndex()
-        if index.isValid():
-            self._copying = self.tr("The value is copied.")
-            self.work.copy_value(self.model.value(index))
+        self.taking.copy(self._selected())
 
-    @Slot(str)
-    def _copied(self, text: str) -> None:
-        QGuiApplication.clipboard().setText(text)
-        self.message.emit(self._copying)
+    def _whole(self) -> Shown | None:
+        """The state that is shown."""
+        look = self._look
+        if look is None:
+            return None
+        return Shown(
+            look.state, f"{self._run_id}-state-{look.number}", self.tr("The state is copied as JSON.")
+        )
+
+    def _selected(self) -> Shown | None:
+        """The value that is selected in it."""
+        index, whole = self.tree.currentIndex(), self._whole()
+        if whole is None or not index.isValid():
+            return None
+        key = str(index.siblingAtColumn(0).data())[:40]
+        return Shown(self.model.value(index), f"{whole.name}-{key}", self.tr("The value is copied."))
 
 
 def _scrolling(page: QWidget) -> QScrollArea:

@@ -26,7 +26,11 @@ def value_words(value: JsonValue, limit: int = SHORT) -> str:
     return scalar_text(value)
 
 
-def preview(value: JsonValue, limit: int = 20_000) -> str:
+PREVIEW = 20_000
+"""Characters of a value that are shown for reading."""
+
+
+def preview(value: JsonValue, limit: int = PREVIEW) -> str:
     """A value as indented JSON for reading, cut after about `limit` characters whatever its size."""
     if isinstance(value, str):
         return value if len(value) <= limit else f"{value[:limit]}…"
@@ -52,6 +56,11 @@ def preview(value: JsonValue, limit: int = 20_000) -> str:
     if any(next(pieces, None) is not None for pieces in waiting):
         parts.append("…\n")
     return "".join(parts).rstrip("\n")
+
+
+def is_cut(value: JsonValue, shown: str, limit: int = PREVIEW) -> bool:
+    """Whether `preview` showed only the beginning of a value."""
+    return len(value) > limit if isinstance(value, str) else shown.endswith("\n…")
 
 
 @dataclass(frozen=True, slots=True)

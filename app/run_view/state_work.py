@@ -8,12 +8,16 @@ from __future__ import annotations
 import contextlib
 import re
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
 
 import orjson
 from PySide6.QtCore import QCoreApplication, QObject, QRunnable, QThreadPool, Signal, SignalInstance, Slot
 
+from core.durable_files import replace_file
 from core.json_types import JsonValue
 from core.state import WorkflowState
 from core.state_history import StateHistory, StateLook, StateUnknown
@@ -21,6 +25,15 @@ from core.state_search import StateSearch
 
 RAW_SHOWN = 512 * 1024
 """Bytes of JSON that are shown as text; a copy has all of it."""
+
+
+Matter: TypeAlias = WorkflowState | JsonValue
+"""What can be taken elsewhere: a state, or a value of one."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Saved:
+    path: Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +85,8 @@ class _Job(QRunnable):
 
 class StateWork(QObject):
     """Signals: `looked(StateLook)`; `unknown(str)`: why a state cannot be had, in a sentence;
-    `written(RawJson)`; `copied(str)`: text for the clipboard; `not_copied(str)`: why not;
-    `searched(StateSearch)`: it is done.
+    `written(RawJson)`; `copied(str)`: text for the clipboard; `not_copied(str)`: why not; `saved(Path)`: all
+    is in this file; `not_saved(str)`: why not; `searched(StateSearch)`: it is done.
     """
 
     looked = Signal(object)
@@ -81,6 +94,8 @@ class StateWork(QObject):
     written = Signal(object)
     copied = Signal(str)
     not_copied = Signal(str)
+    saved = Signal(object)
+    not_saved = Signal(str)
     searched = Signal(object)
     _done = Signal(int, object)
 
@@ -109,13 +124,22 @@ class StateWork(QObject):
         """Have a state as JSON to show; `written` tells."""
         self._wish("write", lambda: raw_json(state))
 
-    def copy(self, state: WorkflowState) -> None:
-        """Have all of a state as JSON; `copied` tells."""
-        self._wish("copy", lambda: state.to_json().decode("utf-8"))
+    def copy(self, matter: Matter) -> None:
+        """Have all of it as text; `copied` tells."""
+        self._wish("copy", lambda: _bytes(matter).decode("utf-8"))
 
-    def copy_value(self, value: JsonValue) -> None:
-        """Have a value as JSON, a text as it is; `copied` tells."""
-        self._wish("copy", lambda: value if isinstance(value, str) else value_json(value))
+    def save(self, matter: Matter, path: Path, *, older: float = 0.0) -> None:
+        """Write all of it to a file; `saved` tells. `older` seconds: the file's folder is made where there is
+        none, and what was written there longer ago goes; 0: neither."""
+
+        def work() -> _Saved:
+            if older:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                _remove_older(path.parent, older)
+            replace_file(path, _bytes(matter))
+            return _Saved(path)
+
+        self._wish("save", work)
 
     def search(self, search: StateSearch) -> None:
         """Carry out a search instead of the last one; `searched` tells when it is done."""
@@ -179,6 +203,10 @@ class StateWork(QObject):
             self.searched.emit(result)
         elif isinstance(result, str):
             self.copied.emit(result)
+        elif isinstance(result, _Saved):
+            self.saved.emit(result.path)
+        elif kind == "save":
+            self.not_saved.emit(_sentence(result))
         elif kind == "look":
             self.unknown.emit(_sentence(result))
         elif kind == "copy":
@@ -195,9 +223,24 @@ def value_json(value: JsonValue) -> str:
     return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode("utf-8")
 
 
+def _bytes(matter: Matter) -> bytes:
+    """A text as it is, all else as JSON. Raises TypeError where there is none."""
+    if isinstance(matter, WorkflowState):
+        return matter.to_json()
+    return matter.encode("utf-8", "replace") if isinstance(matter, str) else value_json(matter).encode()
+
+
+def _remove_older(folder: Path, seconds: float) -> None:
+    now = time.time()
+    for path in folder.iterdir():
+        if path.is_file() and now - path.stat().st_mtime > seconds:
+            path.unlink()
+
+
 def _sentence(error: object) -> str:
     if isinstance(error, StateUnknown):
         return str(error)
     if isinstance(error, OSError):
-        return f"A file of the run cannot be read ({error.strerror or error})."
+        name = f" ({error.filename})" if error.filename else ""
+        return f"The file cannot be read or written: {error.strerror or error}{name}."
     return f"The state cannot be written as JSON ({error})."

@@ -13,6 +13,7 @@ from pathlib import Path
 from PySide6.QtCore import QPoint, Qt, Signal, Slot
 from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
 
+from app.editor import FilePlace
 from app.run_view.agent_orders import AgentOrders
 from app.run_view.cost_tab import CostTab
 from app.run_view.log_host import LogHost
@@ -79,6 +80,7 @@ class RunTabs(QWidget):
         self.overview.message.connect(self.message)
         self.state_tab = StateTab(self)
         self.state_tab.message.connect(self.message)
+        self.state_tab.open_requested.connect(self._open_file)
         self.cost_tab = CostTab(self)
         self.cost_tab.turn_requested.connect(self.show_turn)
         self._parts: dict[str, Part] = {}
@@ -376,6 +378,10 @@ class RunTabs(QWidget):
     def _copy_all(view: LogView) -> None:
         view.select_all()
         view.copy()
+
+    @Slot(object)
+    def _open_file(self, path: Path) -> None:
+        self.host.open_file(FilePlace(path))
 
     @Slot()
     def _open_current_file(self) -> None:

@@ -438,7 +438,7 @@ def test_the_state_is_shown_as_the_json_that_agents_get(tab: StateTab, qtbot: Qt
     QTest.mouseClick(tab.raw_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: bool(tab.raw.text.toPlainText()))
     assert tab.raw.text.toPlainText().encode() == run.state.to_json()
-    assert not tab.raw.note.isVisible()
+    assert not tab.raw.rest.isVisible()
     find(tab, qtbot, "list")
     assert tab.raw.text.textCursor().selectedText() == "list"
     assert tab.finder.count.text() == "1 of 1"
@@ -454,11 +454,76 @@ def test_a_huge_state_is_shown_in_part_and_copied_whole(tab: StateTab, qtbot: Qt
     tab.raw_button.click()
     qtbot.waitUntil(lambda: bool(tab.raw.text.toPlainText()))
     assert len(tab.raw.text.toPlainText()) <= RAW_SHOWN
-    assert tab.raw.note.isVisible()
-    assert "MB" in tab.raw.note.text()
+    assert tab.raw.rest.isVisible()
+    assert "MB" in tab.raw.rest.words.text()
     tab.copy_button.click()
     qtbot.waitUntil(lambda: len(QGuiApplication.clipboard().text()) > RAW_SHOWN, timeout=10_000)
     assert json.loads(QGuiApplication.clipboard().text())["payload"] == rows
+    QGuiApplication.clipboard().clear()
+
+
+def test_all_of_a_huge_state_is_saved_and_opened_from_where_it_is_cut(
+    tab: StateTab, qtbot: QtBot, tmp_path: Path
+) -> None:
+    run = Running(tab)
+    run.merge(("amala", {"rows": ["x" * 80] * 20_000}))
+    qtbot.waitUntil(lambda: not tab.work.busy)
+    tab.raw_button.click()
+    qtbot.waitUntil(tab.raw.rest.isVisible)
+    opened: list[Path] = []
+    tab.open_requested.connect(opened.append)
+    QTest.mouseClick(tab.raw.rest.open_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: bool(opened))
+    assert opened[0].suffix == ".json"
+    assert opened[0].read_bytes() == run.state.to_json()
+
+    said: list[str] = []
+    tab.message.connect(said.append)
+    QTest.mouseClick(tab.raw.rest.save_button, Qt.MouseButton.LeftButton)
+    dialog = tab.taking.dialog
+    assert dialog is not None
+    target = tmp_path / "all.json"
+    dialog.fileSelected.emit(str(target))
+    dialog.reject()
+    qtbot.waitUntil(target.exists)
+    assert target.read_bytes() == run.state.to_json()
+    qtbot.waitUntil(lambda: bool(said))
+    assert said[-1] == f"All of it is saved in {target}."
+    assert len(opened) == 1
+
+
+def test_a_state_that_cannot_be_saved_is_said(tab: StateTab, qtbot: QtBot, tmp_path: Path) -> None:
+    run = Running(tab)
+    run.merge(("amala", {"a": 1}))
+    said: list[str] = []
+    tab.message.connect(said.append)
+    tab.taking.save(tab._whole())
+    dialog = tab.taking.dialog
+    assert dialog is not None
+    dialog.fileSelected.emit(str(tmp_path / "nowhere" / "all.json"))
+    dialog.reject()
+    qtbot.waitUntil(lambda: bool(said))
+    assert said[-1].startswith("The file cannot be read or written: No such file")
+
+
+def test_the_rest_of_a_long_value_is_offered_where_it_is_cut(tab: StateTab, qtbot: QtBot) -> None:
+    run = Running(tab)
+    run.merge(("amala", {"long": "x" * 50_000, "rows": list(range(50_000)), "short": "x…"}))
+    qtbot.waitUntil(lambda: tab._look is not None and tab._look.state is run.state)
+    tab.tree.go_to(("payload", "short"))
+    assert not tab.rest.isVisible()
+    tab.tree.go_to(("payload", "rows"))
+    assert tab.rest.words.text() == "Only the beginning of the value is shown."
+    tab.tree.go_to(("payload", "long"))
+    assert tab.rest.words.text() == "Only the beginning of 50,000 characters is shown."
+    opened: list[Path] = []
+    tab.open_requested.connect(opened.append)
+    QTest.mouseClick(tab.rest.open_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: bool(opened))
+    assert opened[0].suffix == ".txt"
+    assert opened[0].read_text() == "x" * 50_000
+    QTest.mouseClick(tab.rest.copy_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: len(QGuiApplication.clipboard().text()) == 50_000)
     QGuiApplication.clipboard().clear()
 
 
