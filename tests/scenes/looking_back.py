@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
+
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog
@@ -9,6 +12,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog
 from app.command_palette import CommandPalette
 from app.file_actions import DISK
 from app.runs.runs_page import RunsPage
+from tests.core.fake_clis import CLAUDE_OUT, OF_THE_USER, OPENCODE, write_cli
 from tests.scenes.building import open_audit
 from tests.scenes.catalogue import scene
 from tests.scenes.stage import Stage
@@ -141,9 +145,27 @@ def command_palette(stage: Stage) -> None:
     stage.settle()
 
 
+def clis_are(stage: Stage, **clis: Mapping[str, str]) -> None:
+    """Only these CLIs are installed; they give these answers at once. Nothing of the user's is asked."""
+    root = stage.folder.parent
+    home, programs = root / "user", root / "bin"
+    for folder in (home, programs):
+        folder.mkdir()
+    for name, answers in clis.items():
+        write_cli(programs, name, answers)
+    for name in OF_THE_USER:
+        os.environ.pop(name, None)
+    os.environ.update(PATH=str(programs), HOME=str(home), USERPROFILE=str(home))
+
+
 @scene()
 def doctor(stage: Stage) -> None:
-    """Whether this computer has what runs need."""
+    """Whether this computer has what runs need: one of the CLIs is logged in, one is not, two are missing."""
+    clis_are(
+        stage,
+        opencode=OPENCODE,
+        claude={"--version": "2.1.197 (Claude Code)\n", "auth status": CLAUDE_OUT},
+    )
     open_audit(stage)
     stage.window.doctor.open()
     dialog = stage.window.doctor.dialog

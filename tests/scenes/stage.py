@@ -251,16 +251,15 @@ class Stage:
 
 @contextlib.contextmanager
 def _environment(changes: Mapping[str, str]) -> Iterator[None]:
-    before = {key: os.environ.get(key) for key in changes}
+    """Changes what the process inherited; whatever a scene changes as well is as before afterwards."""
+    before = dict(os.environ)
     os.environ.update(changes)
     try:
         yield
     finally:
-        for key, value in before.items():
-            if value is None:
-                del os.environ[key]
-            else:
-                os.environ[key] = value
+        for name in os.environ.keys() - before.keys():
+            del os.environ[name]
+        os.environ.update(before)
 
 
 @contextlib.contextmanager
