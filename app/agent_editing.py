@@ -12,7 +12,6 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 from app.agent_editor.open_drafts import OpenDrafts
-from app.agent_renaming import AgentRenaming
 from app.notice_bar import Notice, NoticeAction, Tone
 from app.problem_text import problem_lines
 from app.question import Choice, ask
@@ -22,6 +21,7 @@ from core.problems import UserFileError
 if TYPE_CHECKING:
     from app.agent_editor.draft import AgentDraft
     from app.agent_editor.editor import AgentEditor
+    from app.agent_renaming import AgentRenaming
     from app.kept_copies import FoundCopy
     from app.main_window import MainWindow
 
@@ -47,8 +47,8 @@ class AgentEditing(QObject):
         self._before = Side.SETTINGS
         self._right.provide(Side.AGENT, self._build)
         self._right.side_changed.connect(self._side_changed)
-        self.renaming = AgentRenaming(window, self)
-        self.renaming.moved.connect(self._moved)
+        self._renaming: AgentRenaming | None = None
+        window.pool.rename_requested.connect(self._ask_to_rename)
         window.pool.file_open_requested.connect(self.edit)
         window.pool.duplicate_requested.connect(self._agents.duplicate_agent)
         window.pool.delete_requested.connect(self._agents.delete_agent)
@@ -154,6 +154,20 @@ class AgentEditing(QObject):
     def _renamed(self, old: str, new: str) -> None:
         if self.editor.draft is not None:
             self.renaming.saved_as(old, new, self.editor.draft.path)
+
+    @property
+    def renaming(self) -> AgentRenaming:
+        """What renames agents; built when it is first wanted."""
+        if self._renaming is None:
+            from app.agent_renaming import AgentRenaming
+
+            self._renaming = AgentRenaming(self._window, self)
+            self._renaming.moved.connect(self._moved)
+        return self._renaming
+
+    @Slot(str)
+    def _ask_to_rename(self, name: str) -> None:
+        self.renaming.ask(name)
 
     @Slot(object, object)
     def _moved(self, path: Path, there: Path) -> None:
@@ -302,7 +316,8 @@ class AgentEditing(QObject):
     @Slot()
     def _close(self) -> None:
         self.drafts.close(discard=self._discarded)
-        self.renaming.close()
+        if self._renaming is not None:
+            self._renaming.close()
         if self._editor is not None:
             self._installed.close()
 

@@ -65,7 +65,6 @@ class AgentRenaming(QObject):
         self._pool = QThreadPool(self)
         self._pool.setMaxThreadCount(1)
         self._looked.connect(self._tell_others)
-        window.pool.rename_requested.connect(self.ask)
 
     def close(self) -> None:
         """Wait for the worker."""
@@ -73,7 +72,6 @@ class AgentRenaming(QObject):
 
     # --- asked for -------------------------------------------------------------------------------------
 
-    @Slot(str)
     def ask(self, name: str) -> None:
         """Ask what an agent of the library is to be called."""
         path = self._agents.path_of(name)

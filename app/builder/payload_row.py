@@ -16,10 +16,10 @@ from app.first_paint import after_first_paint
 from app.form_rows import Row
 from app.outline import Unfinished
 from app.theme import GRID
-from core.payload_text import PayloadText, read_payload, write_payload
 
 if TYPE_CHECKING:
     from core.json_types import JsonObject
+    from core.payload_text import PayloadText
 
 AT_ONCE = 20_000
 """Characters of a text that is read with every letter; a longer one is read when nothing more is typed."""
@@ -105,8 +105,10 @@ class PayloadRow(Row):
 
     def _show(self) -> None:
         value = self._shown
-        if value is None:
+        if value is None or not (value.payload or value.unfinished or self.edit.text):
             return
+        from core.payload_text import read_payload, write_payload
+
         unfinished = value.unfinished
         text = unfinished.text if unfinished is not None else write_payload(value.payload)
         self._is_cut = unfinished is None and _is_large(text)
@@ -147,6 +149,8 @@ class PayloadRow(Row):
     @Slot()
     def read_now(self) -> None:
         """Read what was typed last, where that waits."""
+        from core.payload_text import read_payload
+
         if self._waits:
             self._pause.stop()
             self._accept(read_payload(self.edit.text))
@@ -171,6 +175,8 @@ class PayloadRow(Row):
 
     @Slot()
     def _format(self) -> None:
+        from core.payload_text import read_payload, write_payload
+
         self.read_now()
         read = read_payload(self.edit.text)
         if read.payload is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -15,9 +15,6 @@ from PySide6.QtCore import (
     QPersistentModelIndex,
     QPoint,
     QPointF,
-    QRect,
-    QRectF,
-    QSize,
     Qt,
     Signal,
     Slot,
@@ -25,191 +22,39 @@ from PySide6.QtCore import (
 from PySide6.QtGui import (
     QAction,
     QContextMenuEvent,
-    QFocusEvent,
     QGuiApplication,
-    QKeyEvent,
     QKeySequence,
     QMouseEvent,
-    QPainter,
-    QPen,
     QResizeEvent,
     QStandardItem,
     QStandardItemModel,
-    QTextCharFormat,
-    QTextLayout,
-    QTextOption,
 )
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
-    QFrame,
-    QListView,
     QMenu,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
     QVBoxLayout,
     QWidget,
 )
 
-from app.builder.words import tr
+from app.builder.problem_rows import MARGIN, PROBLEM_ROLE, ProblemDelegate, RowText, text_room
 from app.focus_line import FocusLine
 from app.labels import SectionLabel
 from app.plain_text import plain_tool_tip
 from app.problem_fixes import fix_words
-from app.problem_text import problem_line
 from app.reading_text import harmless
+from app.row_list import RowList
 from app.scroll_bar import use_thin_scroll_bars
-from app.severity import SIGNS, severity_name
-from app.theme import RADIUS, font, is_appearance_event, paint_icon, theme
+from app.severity import severity_name
+from app.theme import is_appearance_event
 from core.problems import Problem
 
-PROBLEM_ROLE = Qt.ItemDataRole.UserRole + 1
-MARGIN = 12
-ICON = 14
-_ABOVE, _BELOW = 4, 4
 _LEAST_HEIGHT = 96
 _SHARE = 1 / 3
 """Of the view around it that the list may take; what is more scrolls."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Words:
-    """What a row says: a sentence, and the links behind it."""
-
-    sentence: str
-    links: tuple[str, ...] = ()
-
-    @property
-    def text(self) -> str:
-        return " ".join((self.sentence, *([_BETWEEN.join(self.links)] if self.links else ())))
-
-    @property
-    def spans(self) -> list[tuple[int, int]]:
-        """Where the links stand in the text, each with its first character and the one after its last."""
-        spans, at = [], len(self.sentence) + 1
-        for link in self.links:
-            spans.append((at, at + len(link)))
-            at += len(link) + len(_BETWEEN)
-        return spans
-
-
-_BETWEEN = " · "
-
-
-def _words_of(problem: Problem, editable: bool, settings_files: Collection[Path]) -> _Words:
-    message = harmless(problem.message).replace("\n", " ")
-    if problem.file is not None and problem.file in settings_files:
-        # Nothing else in the window shows that file.
-        message = harmless(problem_line(problem, Path())).replace("\n", " ")
-        return _Words(message, (harmless(tr("Open {0}").format(problem.file.name)),))
-    if problem.fix is None or not editable:
-        return _Words(f"{message} {harmless(problem.suggestion)}".strip().replace("\n", " "))
-    return _Words(message, tuple(harmless(fix_words(fix)) for fix in (problem.fix, *problem.other_fixes)))
-
-
-class _Text:
-    """The words of a row, set in lines of a width."""
-
-    def __init__(self, words: _Words, width: int, *, underlined: int | None = None) -> None:
-        self._words = words
-        option = QTextOption()
-        # Names of agents and paths have no spaces.
-        option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-        self.layout = QTextLayout(words.text, font())
-        self.layout.setTextOption(option)
-        formats = []
-        for number, (start, end) in enumerate(words.spans):
-            link = QTextLayout.FormatRange()
-            link.start, link.length = start, end - start
-            form = QTextCharFormat()
-            form.setForeground(theme().color("accent"))
-            form.setFontUnderline(number == underlined)
-            link.format = form
-            formats.append(link)
-        self.layout.setFormats(formats)
-        self.layout.beginLayout()
-        height = 0.0
-        while (line := self.layout.createLine()).isValid():
-            line.setLineWidth(width)
-            line.setPosition(QPointF(0, height))
-            height += line.height()
-        self.layout.endLayout()
-        self.height = round(height + 0.5)
-
-    def link_at(self, point: QPointF) -> int | None:
-        """The number of the link that stands at a point."""
-        for number in range(self.layout.lineCount()):
-            line = self.layout.lineAt(number)
-            if line.rect().top() <= point.y() < line.rect().bottom():
-                if not line.naturalTextRect().contains(point):
-                    return None
-                at = line.xToCursor(point.x(), line.CursorPosition.CursorOnCharacter)
-                spans = enumerate(self._words.spans)
-                return next((each for each, (start, end) in spans if start <= at < end), None)
-        return None
-
-
-def _text_room(row: QRect) -> QRect:
-    """Where the words of a row stand."""
-    left = row.left() + MARGIN + ICON + 8
-    return QRect(left, row.top() + _ABOVE, max(40, row.right() - MARGIN - left), row.height())
-
-
-class _ProblemDelegate(QStyledItemDelegate):
-    def __init__(self, parent: QObject) -> None:
-        super().__init__(parent)
-        self.editable = True
-        self.settings_files: Collection[Path] = ()
-        """Files whose problems are opened elsewhere."""
-        self.lit: tuple[QPersistentModelIndex, int] | None = None
-        """The row and the number of the link that the mouse is over."""
-
-    def words(self, index: QModelIndex | QPersistentModelIndex) -> _Words:
-        """What a row says at present."""
-        problem = index.data(PROBLEM_ROLE)
-        return (
-            _words_of(problem, self.editable, self.settings_files)
-            if isinstance(problem, Problem)
-            else _Words("")
-        )
-
-    def sizeHint(  # noqa: N802
-        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> QSize:
-        widget = option.widget
-        width = widget.viewport().width() if isinstance(widget, QAbstractItemView) else 300
-        room = _text_room(QRect(0, 0, width, 0))
-        height = max(ICON, _Text(self.words(index), room.width()).height)
-        return QSize(width, height + _ABOVE + _BELOW)
-
-    def paint(
-        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> None:
-        problem = index.data(PROBLEM_ROLE)
-        if not isinstance(problem, Problem):
-            return
-        colors = theme()
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if option.state & (QStyle.StateFlag.State_MouseOver | QStyle.StateFlag.State_Selected):
-            painter.fillRect(option.rect, colors.color("raised"))
-        if option.state & QStyle.StateFlag.State_HasFocus:
-            painter.setPen(QPen(colors.color("accent"), 1.5))
-            painter.drawRoundedRect(QRectF(option.rect).adjusted(4, 1, -4, -1), RADIUS, RADIUS)
-        name, tone = SIGNS[problem.severity]
-        room = _text_room(option.rect)
-        lit = self.lit[1] if self.lit is not None and self.lit[0] == index else None
-        text = _Text(self.words(index), room.width(), underlined=lit)
-        top = room.top() + (text.layout.lineAt(0).height() - ICON) / 2 if text.layout.lineCount() else 0
-        icon_box = QRectF(option.rect.left() + MARGIN, top, ICON, ICON)
-        paint_icon(painter, name, icon_box, colors.color(tone))
-        painter.setPen(colors.color("text"))
-        text.layout.draw(painter, QPointF(room.topLeft()))
-        painter.restore()
-
-
-class _ProblemView(QListView):
+class _ProblemView(RowList):
     """Signals: `fix_requested(QModelIndex, int)` for a link that was clicked, with its number in the row;
     `place_requested(QModelIndex)`.
     """
@@ -219,19 +64,14 @@ class _ProblemView(QListView):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.delegate = _ProblemDelegate(self)
+        self.delegate = ProblemDelegate(self)
         self.setItemDelegate(self.delegate)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setResizeMode(QListView.ResizeMode.Adjust)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setTabKeyNavigation(False)
-        self.setMouseTracking(True)
         self._pressed_link: tuple[QPersistentModelIndex, int] | None = None
         self._on_link = self._ignores = False
         self._since_fix = QElapsedTimer()
         self.clicked.connect(self._click)
+        self.row_entered.connect(self.place_requested)
 
     def link_at(self, point: QPoint) -> QModelIndex:
         """The row of which a link stands at a point of the viewport; an invalid index: none does."""
@@ -247,8 +87,8 @@ class _ProblemView(QListView):
         index = self.indexAt(point)
         if not index.isValid():
             return None
-        room = _text_room(self.visualRect(index))
-        text = _Text(self.delegate.words(index), room.width())
+        room = text_room(self.visualRect(index))
+        text = RowText(self.delegate.words(index), room.width())
         number = text.link_at(QPointF(point - room.topLeft()))
         return (QPersistentModelIndex(index), number) if number is not None else None
 
@@ -301,19 +141,6 @@ class _ProblemView(QListView):
             shape = Qt.CursorShape.PointingHandCursor if lit is not None else Qt.CursorShape.ArrowCursor
             self.viewport().setCursor(shape)
             self.viewport().update()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
-        index = self.currentIndex()
-        plain = event.modifiers() in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and plain and index.isValid():
-            self.place_requested.emit(index)
-            return
-        super().keyPressEvent(event)
-
-    def focusInEvent(self, event: QFocusEvent) -> None:  # noqa: N802
-        super().focusInEvent(event)
-        if not self.currentIndex().isValid() and event.reason() is not Qt.FocusReason.MouseFocusReason:
-            self.setCurrentIndex(self.model().index(0, 0))
 
 
 class ProblemList(QWidget):

@@ -21,7 +21,6 @@ from app.first_paint import after_first_paint
 from app.form_rows import CheckRow, Choice, ChoiceRow, Row, TextRow
 from core.condition import NAMES, ConditionError, compile_condition, condition_in_words
 from core.config import DEFAULT_CONDITION, Workflow
-from core.payload_text import PayloadText
 from core.settings_keys import Origin, is_content
 from core.state import MergeRule
 
@@ -177,6 +176,9 @@ class WorkflowPage(FormPage):
         )
 
     def _write_payload(self, read: object) -> None:
+        # Not needed for the first paint of the window.
+        from core.payload_text import PayloadText
+
         if isinstance(read, PayloadText):
             self._document.write_payload(read.text, read.payload, mistake_in_words(read))
 

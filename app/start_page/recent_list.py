@@ -24,7 +24,6 @@ from PySide6.QtCore import (
 from PySide6.QtGui import (
     QAction,
     QContextMenuEvent,
-    QFocusEvent,
     QFontMetrics,
     QKeyEvent,
     QMouseEvent,
@@ -35,8 +34,6 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QFrame,
-    QListView,
     QMenu,
     QStyle,
     QStyledItemDelegate,
@@ -47,6 +44,7 @@ from PySide6.QtWidgets import (
 from app.plain_text import plain_tool_tip
 from app.platform_keys import delete_keys
 from app.reading_text import harmless
+from app.row_list import RowList
 from app.theme import RADIUS, TextSize, font, is_appearance_event, paint_icon, theme
 
 FILE_ROLE = Qt.ItemDataRole.UserRole + 1
@@ -191,7 +189,7 @@ def _age(file: RecentFile) -> str:
     return _tr("changed {0}").format(age_in_words(time.time() - file.changed))
 
 
-class RecentList(QListView):
+class RecentList(RowList):
     """As high as its rows: the page around it scrolls. Enter or a click opens, Delete takes out of the list.
 
     Signals: `chosen(Path)`; `forget_requested(Path)`: take it out of the list.
@@ -206,16 +204,11 @@ class RecentList(QListView):
         self._delegate = _RecentDelegate(self)
         self.setModel(self._items)
         self.setItemDelegate(self._delegate)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setResizeMode(QListView.ResizeMode.Adjust)
-        self.setTabKeyNavigation(False)
-        self.setMouseTracking(True)
         self.setAccessibleName(self.tr("Recent workflows"))
         self.viewport().setAutoFillBackground(False)
         self.clicked.connect(self._click)
+        self.row_entered.connect(self._open_current)
         self._pressed = QPoint(-1, -1)
         self.open_action = QAction(self.tr("Open"), self)
         self.open_action.triggered.connect(self._open_current)
@@ -277,20 +270,12 @@ class RecentList(QListView):
             self.forget_requested.emit(file.path)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self._open_current()
-            return
         row, last = self.currentIndex().row(), self._items.rowCount() - 1
         if (event.key() == Qt.Key.Key_Up and row <= 0) or (event.key() == Qt.Key.Key_Down and row >= last):
             # Beyond its ends the page goes on.
             event.ignore()
             return
         super().keyPressEvent(event)
-
-    def focusInEvent(self, event: QFocusEvent) -> None:  # noqa: N802
-        super().focusInEvent(event)
-        if not self.currentIndex().isValid() and event.reason() is not Qt.FocusReason.MouseFocusReason:
-            self.setCurrentIndex(self._items.index(0, 0))
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:  # noqa: N802
         file = self._file(self.currentIndex())

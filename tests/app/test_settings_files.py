@@ -10,7 +10,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app.builder.problem_list import PROBLEM_ROLE
+from app.builder.problem_rows import PROBLEM_ROLE
 from app.builder.workflow_view import WorkflowView
 from app.document import WorkflowDocument
 from app.other_settings import SettingsSource

@@ -19,8 +19,8 @@ from app.first_paint import FirstPaint, after_first_paint
 PROJECT = Path(__file__).resolve().parents[2]
 SECONDS = 60
 """It never takes that long: a limit, so that a window that does not come is named."""
-MOST_MODULES = 150
-"""Of ours, by the first paint: each costs a millisecond or two. There were 140 when this was written."""
+MOST_MODULES = 156
+"""Of ours, by the first paint: each costs a millisecond or two. There were 154 when this was written."""
 NOT_YET = {
     "asyncio": "only a run needs its loop",
     "qasync": "the same",
