@@ -53,6 +53,8 @@ from core.run_duration import RunDuration, run_duration_words
 
 _MARGIN = 12
 _INDENT = 16
+_LOOKED_AT = 200
+"""Names of rows that tell how much room names need."""
 _MOST_SHOWN = 20_000
 """Characters of a value that are shown."""
 
@@ -161,9 +163,17 @@ class CompareTree(QTreeView):
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)
+        self._share()
+
+    def fit(self) -> None:
+        """Other rows are shown: their names may need more room, or less."""
+        self._share()
+
+    def _share(self) -> None:
+        """The names are short and say what a row is about: they are not cut before the values are."""
         room = self.viewport().width()
         change = min(room // 4, QFontMetrics(font(tabular=True)).horizontalAdvance("+1:00:00 (+100 %)") + 16)
-        name = min(room // 3, 320)
+        name = min(max(room // 3, self._names_width()), room * 2 // 5, 320)
         values = (room - change - name) // 2
         for section, width in (
             (NAME, name),
@@ -172,6 +182,13 @@ class CompareTree(QTreeView):
             (CHANGE, room - name - 2 * values),
         ):
             self.header().resizeSection(section, width)
+
+    def _names_width(self) -> int:
+        """What the names need, as far as a look at the first of them tells."""
+        model = self.model()
+        metrics = QFontMetrics(font(bold=True))
+        names = (str(model.index(row, NAME).data() or "") for row in range(min(_LOOKED_AT, model.rowCount())))
+        return max(map(metrics.horizontalAdvance, names), default=0) + 24
 
 
 class RunCard(QWidget):
@@ -328,6 +345,7 @@ class ComparePage(QWidget):
         self.tabs.setCurrentIndex(RESULT)
         self._show_tab()
         for tree in self.trees:
+            tree.fit()
             tree.setCurrentIndex(tree.model().index(0, 0))
 
     def _name(self, name: str, found: Differences | None) -> str:

@@ -21,6 +21,7 @@ from app.focus_line import FocusLine
 from app.runs.columns import Column, sample, short_sample
 from app.runs.run_delegate import ICON_SPACE, ROW_MARGIN, RunDelegate
 from app.runs.run_list import RunList
+from app.runs.words import ending_words
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import TextSize, font, paint_icon, theme
 
@@ -29,7 +30,8 @@ _DROPPED = (Column.TOKENS, Column.AGENTS)
 """What is left out first where there is little room; the two lines say it."""
 _WIDEST_NAME = 280
 _GROWTH = (Column.OUTCOME, Column.AGENTS, Column.WORKFLOW)
-"""Columns with words, which are cut where there is little room: in this order they get what they need."""
+"""Columns with words, which are cut where there is little room: the first gets what its words need, what is
+left the others share."""
 
 
 class RunHeader(QHeaderView):
@@ -91,6 +93,7 @@ class RunTable(QTreeView):
         super().__init__(parent)
         use_thin_scroll_bars(self)
         FocusLine(self)
+        self._runs = runs
         self._is_table = False
         self._columns: frozenset[Column] = frozenset()
         self._delegate = RunDelegate(self)
@@ -179,16 +182,34 @@ class RunTable(QTreeView):
         return columns + self.verticalScrollBar().sizeHint().width()
 
     def _share(self, widths: dict[Column, int], columns: Sequence[Column], rest: int) -> None:
-        """Give the columns what is left of the room: what they need, then more for names, then for all."""
+        """Give the columns what is left of the room: what they need, or as much of it each as there is for
+        all; then more for names."""
         needed = self._widths()
-        limits = [(column, needed[column]) for column in columns]
-        limits.append((Column.WORKFLOW, max(_WIDEST_NAME, needed[Column.WORKFLOW])))
-        for column, limit in limits:
-            more = min(rest, max(0, limit - widths[column]))
-            widths[column] += more
-            rest -= more
+        if Column.OUTCOME in columns:
+            needed[Column.OUTCOME] = self._outcome_width(needed[Column.OUTCOME])
+        for some in (columns[:1], columns[1:]):
+            lacking = {column: max(0, needed[column] - widths[column]) for column in some}
+            part = min(1.0, rest / (sum(lacking.values()) or 1))
+            for column, lack in lacking.items():
+                widths[column] += int(lack * part)
+                rest -= int(lack * part)
+        more = min(rest, max(0, max(_WIDEST_NAME, needed[Column.WORKFLOW]) - widths[Column.WORKFLOW]))
+        widths[Column.WORKFLOW] += more
+        rest -= more
         last = Column.AGENTS if Column.AGENTS in columns else Column.WORKFLOW
         widths[last] += rest
+
+    def _outcome_width(self, usual: int) -> int:
+        """What the outcomes in the list need; not more than usual."""
+        words = {ending_words(entry) for entry in self._runs.known}
+        if not words:
+            return usual
+        metrics = QFontMetrics(font(tabular=True))
+        return min(usual, max(map(metrics.horizontalAdvance, words)) + ICON_SPACE + 16)
+
+    def fit_words(self) -> None:
+        """Other runs are listed, with other words."""
+        self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)

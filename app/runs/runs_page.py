@@ -224,6 +224,7 @@ class RunsPage(QWidget):
         self.runs.put(reading.entries)
         self._reading = not reading.last
         self._problem = reading.problem or self._problem
+        self.list.fit_words()
         self._select()
         self._show_current()
         self._show_state()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QItemSelectionModel, QPoint, Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QKeySequence
+from PySide6.QtGui import QDesktopServices, QFontMetrics, QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -40,6 +40,7 @@ from app.runs.entry import Outcome
 from app.runs.runs_page import RunsPage
 from app.settings_store import SettingsStore
 from app.side import Side
+from app.theme import font
 from core.events import RunPaused, RunStarted
 from core.journal import Journal
 from core.open_runs import RunLock
@@ -491,6 +492,7 @@ def test_nothing_is_followed_any_more_when_one_goes_back(
 
 def test_two_runs_are_compared_side_by_side(room: Room, shop: Workshop) -> None:
     first, second = two_runs(shop)
+    room.resize(420, 760)
     room.list_runs(2)
     room.select(second, first)
     room.key(Qt.Key.Key_C, CTRL | SHIFT)
@@ -510,6 +512,11 @@ def test_two_runs_are_compared_side_by_side(room: Room, shop: Workshop) -> None:
     assert result["Outcome"][:2] == ("limit reached", "completed"), "the older one is A"
     assert result["Cost"] == ("$0.25", "$0.50", "+$0.25 (+100 %)")
     assert result["Iterations"] == ("1", "0", "−1")
+    tree = page.trees[RESULT]
+    metrics = QFontMetrics(font(bold=True))
+    for row in range(tree.model().rowCount()):
+        name = str(tree.model().index(row, 0).data())
+        assert tree.columnWidth(0) >= metrics.horizontalAdvance(name) + 20, f"{name} is cut"
     QTest.mouseClick(page.only, Qt.MouseButton.LeftButton, pos=QPoint(8, 10))
     assert page.only.isChecked()
     assert "Workflow" not in rows(RESULT)

@@ -23,7 +23,7 @@ from app.plain_text import plain_tool_tip
 from app.runs.columns import Column
 from app.runs.entry import Outcome, RunEntry, RunLimits
 from app.runs.resume_form import ResumeForm
-from app.runs.run_delegate import ICON_SPACE
+from app.runs.run_delegate import ICON_SPACE, ROW_MARGIN
 from app.runs.run_list import AGE_ROLE, RunList
 from app.runs.run_reader import Reading, RunReader, read_entry, run_folders
 from app.runs.runs_page import RunsPage
@@ -677,6 +677,19 @@ def test_the_agents_are_shown_in_a_window_of_usual_size_and_workflows_give_room(
     assert page.runs.index(0, Column.AGENTS).data(Qt.ItemDataRole.ToolTipRole) == plain_tool_tip(
         "security\nlinter"
     )
+
+
+def test_workflows_are_not_cut_for_outcomes_that_need_no_room(
+    pages: Callable[[list[RunEntry]], RunsPage],
+) -> None:
+    names = ("flaky corrections", "security, weekly")
+    page = pages([entry(n, workflow=name, agents=("amala", "vera")) for n, name in enumerate(names, 1)])
+    page.resize(1200, 700)
+    QApplication.processEvents()
+    metrics = QFontMetrics(font(tabular=True))
+    for row in range(2):
+        name = page.runs.index(row, Column.WORKFLOW).data()
+        assert page.list.columnWidth(Column.WORKFLOW) >= metrics.horizontalAdvance(name) + ROW_MARGIN + 8
 
 
 def test_an_empty_log_folder_says_what_will_be_here(
