@@ -389,7 +389,7 @@ def _rewritten(condition: str, instead: Replacement | None) -> Fix | None:
     if instead is None:
         return None
     value = condition[: instead.start] + instead.text + condition[instead.end :]
-    return ChangeSetting("end_state_condition", value, instead.text)
+    return ChangeSetting("end_state_condition", value, instead.text.strip())
 
 
 def _change(policy: Workflow | AgentGroup, path: JsonPath, key: str, value: str) -> Fix:

@@ -12,12 +12,13 @@ An evaluation never copies the state: its cost is that of the expression.
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from collections.abc import Callable
 
 from core.condition_compiler import NAMES, Compiler
 from core.condition_words import condition_in_words
-from core.safe_values import ConditionError, Evaluation
+from core.safe_values import ConditionError, Evaluation, Replacement
 from core.state import WorkflowState
 from core.words import say
 
@@ -29,6 +30,8 @@ MAX_NODES = 250
 MAX_DEPTH = 40
 
 _FOREIGN_SIGNS = {"&&": "and", "||": "or", "===": "==", "!==": "!=", "<>": "!=", "=>": ">="}
+
+_SIGN = re.compile(r"[=!<>]+|&&|\|\|")
 
 
 class Condition:
@@ -81,18 +84,22 @@ def compile_condition(source: str) -> Condition:
 
 def _parse(text: str, lead: int) -> ast.Expression:
     try:
-        with warnings.catch_warnings():
-            # Python warns about odd escapes and the like; as warnings they would go to a terminal.
-            warnings.simplefilter("ignore")
-            return ast.parse(text, mode="eval")
+        return _read(text)
     except SyntaxError as error:
         column = max(error.offset or 1, 1) + lead if (error.lineno or 1) == 1 else None
         message = say("The end condition cannot be read: {error}.", error=error.msg)
-        raise ConditionError(message, column, _syntax_suggestion(text)) from None
+        raise ConditionError(message, column, _syntax_suggestion(text), _correction(text, lead)) from None
     except (ValueError, MemoryError, RecursionError):
         raise ConditionError(
             say("The end condition cannot be read: it is nested too deeply or garbled.")
         ) from None
+
+
+def _read(text: str) -> ast.Expression:
+    with warnings.catch_warnings():
+        # Python warns about odd escapes and the like; as warnings they would go to a terminal.
+        warnings.simplefilter("ignore")
+        return ast.parse(text, mode="eval")
 
 
 def _syntax_suggestion(text: str) -> str:
@@ -104,6 +111,27 @@ def _syntax_suggestion(text: str) -> str:
     if "!" in text.replace("!=", ""):
         return say("Did you mean “not” instead of “!”?")
     return ""
+
+
+def _correction(text: str, lead: int) -> Replacement | None:
+    """What to write instead of a sign of another language, where that alone makes the text an expression.
+
+    `lead`: spaces before the text, which count.
+    """
+    better = {**_FOREIGN_SIGNS, "=": "=="}
+    found = [sign for sign in _SIGN.finditer(text) if sign[0] in better]
+    if len(found) != 1:
+        return None
+    start, end = found[0].span()
+    word = better[found[0][0]]
+    if word.isalpha():
+        before = "" if text[:start].endswith(" ") else " "
+        word = f"{before}{word}" + ("" if text[end:].startswith(" ") else " ")
+    try:
+        _read(text[:start] + word + text[end:])
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
+    return Replacement(lead + start, lead + end, word)
 
 
 def _check_size(tree: ast.Expression) -> None:

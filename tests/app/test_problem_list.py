@@ -349,6 +349,30 @@ def test_what_a_run_shows_is_told_when_it_has_ended(window: MainWindow, shop: Wo
     assert sentences(window) == []
 
 
+@pytest.mark.parametrize(
+    ("typed", "link", "corrected"),
+    [
+        ("iteration = 3", "Use “==”", "iteration == 3"),
+        ("is_complete&&iteration > 1", "Use “and”", "is_complete and iteration > 1"),
+        ("payload.get('a') = 1 and iteration = 2", "", ""),
+        ("payload.get('=') = 1", "", ""),
+    ],
+)
+def test_a_sign_of_another_language_is_corrected_where_it_is_the_only_one(
+    typed: str, link: str, corrected: str, window: MainWindow
+) -> None:
+    window.document.update_settings("x", {"end_state_condition": typed})
+    (problem,) = [each for each in window.document.problems if each.place == "end_state_condition"]
+    row = row_of(window, problem.message)
+    if not link:
+        assert problem.fix is None
+        return
+    assert sentences(window)[row].endswith(link)
+    go(window, row, Qt.Key.Key_F2)
+    QTest.keyClick(panel(window).list, Qt.Key.Key_Period, Qt.KeyboardModifier.ControlModifier)
+    assert window.document.settings.end_state_condition == corrected
+
+
 def test_a_condition_is_corrected_to_what_agents_write(
     window: MainWindow, shop: Workshop, qtbot: QtBot
 ) -> None:
