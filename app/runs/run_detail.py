@@ -12,7 +12,7 @@ from app.buttons import Button, ButtonLook
 from app.flow_layout import FlowLayout
 from app.labels import Line
 from app.reading_text import ReadingText, harmless
-from app.runs.entry import RunEntry
+from app.runs.entry import Outcome, RunEntry
 from app.runs.possible_list import PossibleList
 from app.runs.resume_form import ResumeForm
 from app.runs.run_actions import RunActions
@@ -27,9 +27,6 @@ from app.runs.words import (
 )
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import TextSize, font
-
-COMPLETE = "It is complete."
-"""What `core.recorded_run` says of a run that has nothing left to do: no obstacle to speak of."""
 
 
 class ActionButton(Button):
@@ -150,7 +147,8 @@ class RunDetail(QWidget):
         self.show_facts(entry, now)
         self.facts.setVisible(not entry.problem)
         message = entry.message or entry.problem
-        if entry.obstacle and entry.obstacle != COMPLETE and entry.obstacle not in message:
+        # Of a run that is complete there is nothing left to do: no obstacle to speak of.
+        if entry.obstacle and entry.outcome is not Outcome.COMPLETED and entry.obstacle not in message:
             message = f"{message}\n{entry.obstacle}"
         self.message.setText(message)
         self.message.setVisible(bool(message))
