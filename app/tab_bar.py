@@ -31,6 +31,8 @@ class FlatTabBar(QTabBar):
         self._page = "ground"
         self._widths: dict[str, int] = {}
         """By text: a bar of many tabs asks for all of them whenever one changes."""
+        self._height = 0
+        """Of a tab; 0: not measured yet."""
 
     def set_page_color(self, token: str) -> None:
         """The page below has this colour of the theme, not `ground`."""
@@ -55,7 +57,9 @@ class FlatTabBar(QTabBar):
             self._widths[text] = width
         if not self.tabIcon(index).isNull():
             width += _ICON + 6
-        return QSize(min(_WIDEST, width), max(_HEIGHT, self.fontMetrics().height() + 12))
+        if not self._height:
+            self._height = max(_HEIGHT, self.fontMetrics().height() + 12)
+        return QSize(min(_WIDEST, width), self._height)
 
     def inputMethodQuery(self, query: Qt.InputMethodQuery) -> object:  # noqa: N802
         """The current tab is where the Menu key opens a menu: Qt would take the middle of the bar."""
@@ -66,6 +70,7 @@ class FlatTabBar(QTabBar):
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         if event.type() is QEvent.Type.FontChange and hasattr(self, "_widths"):
             self._widths.clear()
+            self._height = 0
         super().changeEvent(event)
 
     def minimumTabSizeHint(self, index: int) -> QSize:  # noqa: N802

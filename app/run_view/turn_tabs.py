@@ -1,10 +1,14 @@
-"""Which turns of a run have a tab, and what their tabs say. Which tab is shown is decided in `tabs`."""
+"""Which turns of a run have a tab, and what their tabs say. Which tab is shown is decided in `tabs`.
+
+When many turns come at once, as with a recorded run, the tabs at the left are made at once and the others
+a few at a time, so that the window answers meanwhile.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QObject, QPoint, Signal, Slot
+from PySide6.QtCore import QObject, QPoint, QTimer, Signal, Slot
 
 from app.run_view.turn_tab_bar import TabDress, TurnTabBar, next_attempt_words
 from app.run_view.turn_warnings import TurnWarnings
@@ -15,6 +19,8 @@ from core.turn_progress import TurnProgress
 MOST_TABS = 200
 """Beyond that the oldest tabs of turns that succeeded close by themselves; "All turns" opens them again."""
 _MANY = 8
+_AT_ONCE = 32
+"""Tabs that are made in one go: more than a window shows, in a few milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +48,10 @@ class TurnTabs(QObject):
         self._bar = bar
         self._progress = RunProgress()
         self._tabs: list[str] = []
+        """All of them; the bar may still lack those at the end."""
+        self._go_on = QTimer(self)
+        self._go_on.setInterval(0)
+        self._go_on.timeout.connect(self._make_more)
         self._closed: set[str] = set()
         self._dresses: dict[str, TabDress] = {}
         """How the turns were shown last."""
@@ -69,6 +79,7 @@ class TurnTabs(QObject):
     def begin(self, progress: RunProgress) -> None:
         """Show another run, without tabs."""
         self._progress = progress
+        self._go_on.stop()
         self._moving = True
         many = self._bar.count() > _MANY and self._bar.isVisible()
         if many:
@@ -95,12 +106,8 @@ class TurnTabs(QObject):
             ],
             page,
         )
-        many = len(new) > _MANY and self._bar.isVisible()
-        if many:
-            # A visible bar lays out all its tabs again for each new one.
-            self._bar.hide()
-        for turn in new:
-            self._insert(turn, len(self._tabs))
+        self._tabs += [turn.id for turn in new]
+        self._closed.difference_update(self._tabs)
         changed: list[ChangedTurn] = []
         places = {turn: index for index, turn in enumerate(self._tabs)}
         for turn in self._progress.turns.values():
@@ -110,12 +117,34 @@ class TurnTabs(QObject):
                 continue
             self._dresses[turn.id] = dress
             index = places.get(turn.id)
-            if index is not None:
+            if index is not None and index < self._bar.count():
                 self._bar.dress(index, turn, dress, self._warnings.of(turn.id))
             changed.append(ChangedTurn(turn, before is None or before.status is not turn.status))
-        if many:
-            self._bar.show()
+        if new and not self._go_on.isActive():
+            self._make_more()
         return changed
+
+    @Slot()
+    def _make_more(self) -> None:
+        """Make the next tabs that the bar lacks, a few of them."""
+        self._make_until(self._bar.count() + _AT_ONCE)
+        if self._bar.count() < len(self._tabs):
+            self._go_on.start()
+        else:
+            self._go_on.stop()
+
+    def _make_until(self, count: int) -> None:
+        """Have at least so many tabs, or all there are."""
+        lacking = self._tabs[self._bar.count() : count]
+        # A visible bar lays out all its tabs several times for each new one; hidden it would lose the focus.
+        many = bool(lacking) and self._bar.count() + len(lacking) > _MANY
+        hides = many and self._bar.isVisible() and not self._bar.hasFocus()
+        if hides:
+            self._bar.hide()
+        for turn in lacking:
+            self._make(turn, self._bar.count())
+        if hides:
+            self._bar.show()
 
     def _make_room(self, new: list[TurnProgress], page: str) -> list[TurnProgress]:
         """Those of the new turns that get a tab, after the oldest that succeeded have given theirs up."""
@@ -133,12 +162,14 @@ class TurnTabs(QObject):
                 self._closed.add(turn)
         return [turn for turn in new if turn.id not in self._closed]
 
-    def _insert(self, turn: TurnProgress, index: int) -> None:
-        self._tabs.insert(index, turn.id)
-        self._closed.discard(turn.id)
+    def _make(self, turn: str, index: int) -> None:
+        """Put a tab into the bar."""
+        progress = self._progress.turns[turn]
         self._moving = True
-        self._bar.insertTab(index, turn.title.replace("&", "&&"))
+        self._bar.insertTab(index, progress.title.replace("&", "&&"))
         self._moving = False
+        dress = self._dresses.get(turn) or self._dress_of(progress)
+        self._bar.dress(index, progress, dress, self._warnings.of(turn))
 
     def _dress_of(self, turn: TurnProgress) -> TabDress:
         waits = turn.waits_for_run or (bool(self._progress.paused) and turn.status is TurnStatus.WAITING)
@@ -165,8 +196,10 @@ class TurnTabs(QObject):
             return
         if turn not in self._tabs:
             self._open(turn)
+        index = self._tabs.index(turn)
+        self._make_until(index + 1)
         self._moving = True
-        self._bar.setCurrentIndex(self._tabs.index(turn))
+        self._bar.setCurrentIndex(index)
         self._moving = False
 
     def _open(self, turn: str) -> None:
@@ -174,10 +207,10 @@ class TurnTabs(QObject):
         order = list(self._progress.turns)
         earlier = [known for known in order[: order.index(turn)] if known in self._tabs]
         index = self._tabs.index(earlier[-1]) + 1 if earlier else 0
-        progress = self._progress.turns[turn]
-        self._insert(progress, index)
-        dress = self._dresses.get(turn) or self._dress_of(progress)
-        self._bar.dress(index, progress, dress, self._warnings.of(turn))
+        self._make_until(index)
+        self._tabs.insert(index, turn)
+        self._closed.discard(turn)
+        self._make(turn, index)
 
     def close(self, turn: str) -> bool:
         """Close a finished turn's tab; False where it is not finished."""
@@ -186,9 +219,10 @@ class TurnTabs(QObject):
         index = self._tabs.index(turn)
         self._tabs.pop(index)
         self._closed.add(turn)
-        self._moving = True
-        self._bar.removeTab(index)
-        self._moving = False
+        if index < self._bar.count():
+            self._moving = True
+            self._bar.removeTab(index)
+            self._moving = False
         self.closed.emit(turn, self._tabs[min(index, len(self._tabs) - 1)] if self._tabs else "")
         return True
 

@@ -94,6 +94,9 @@ class TurnViews(QObject):
 
     def tell(self, turn: TurnProgress) -> None:
         """How a turn is has changed: say it where nothing is printed."""
+        if turn.id not in self._folders:
+            # A run of a thousand turns is opened at once.
+            return
         for part in Part:
             view = self._views.get((turn.id, part))
             if view is not None:

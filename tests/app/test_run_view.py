@@ -245,7 +245,9 @@ def test_two_hundred_tabs_are_quick_to_search_and_cost_few_views(shown: Shown, q
     names = [f"worker_{n}" for n in range(200)]
     shown.feed(group(*names))
     tabs = shown.view.tabs
-    assert len(shown.tab_texts()) == 200
+    assert len(tabs.open_turns) == 200
+    qtbot.waitUntil(lambda: len(shown.tab_texts()) == 200)
+    assert shown.tab_texts()[199].startswith("worker_199")
     assert tabs.built_views == 0
     for n in range(40):
         tabs.show_turn(f"loop/1/1/{n}")
@@ -258,6 +260,33 @@ def test_two_hundred_tabs_are_quick_to_search_and_cost_few_views(shown: Shown, q
     QTest.keyClick(turn_list.field, Qt.Key.Key_Return)
     assert tabs.page == "loop/1/1/187"
     assert not turn_list.isVisible()
+
+
+def test_tabs_that_are_not_made_yet_can_be_shown_and_closed(shown: Shown, qtbot: QtBot) -> None:
+    names = [f"worker_{n}" for n in range(150)]
+    turns = [f"loop/1/1/{n}" for n in range(150)]
+    tabs = shown.view.tabs
+    shown.feed(group(*names), *(TurnFinished(time=START, turn=turn) for turn in turns))
+    assert 0 < tabs.bar.count() < 100, "the window answers before all of them are there"
+    assert tabs.close_turn(turns[140])
+    tabs.show_turn(turns[100])
+    assert tabs.bar.tabText(tabs.bar.currentIndex()).startswith("worker_100")
+    assert tabs.page == turns[100]
+    tabs.show_turn(turns[140])
+    assert tabs.bar.tabText(tabs.bar.currentIndex()).startswith("worker_140")
+    qtbot.waitUntil(lambda: tabs.bar.count() == 150)
+    shown_names = [text.split()[0] for text in shown.tab_texts()]
+    assert shown_names == names == [turn.replace("loop/1/1/", "worker_") for turn in tabs.open_turns]
+    assert all(not tabs.bar.tabIcon(index).isNull() for index in range(150))
+
+
+def test_another_run_gets_no_tabs_of_the_one_before_it(shown: Shown, qtbot: QtBot) -> None:
+    shown.feed(group(*(f"worker_{n}" for n in range(150))))
+    assert shown.view.tabs.bar.count() < 100
+    shown.view.begin(RunProgress())
+    assert shown.view.tabs.bar.count() == 0
+    qtbot.wait(50)
+    assert shown.view.tabs.bar.count() == 0
 
 
 def test_a_run_of_hundreds_of_turns_keeps_the_tabs_that_matter(shown: Shown) -> None:
