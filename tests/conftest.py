@@ -11,10 +11,12 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 from hypothesis import settings
+from pytestqt.qtbot import QtBot, SignalBlocker
 
 # Before Qt is imported anywhere.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -32,8 +34,36 @@ STARTED = time.time()
 settings.register_profile("steady", derandomize=True, deadline=None)
 settings.load_profile("steady")
 
-PATIENCE = 10.0
+PATIENCE = 30.0
 """Seconds that what a test started may take to be gone."""
+PATIENCE_OF_QT = 50_000
+"""Milliseconds that a test waits for what is to come: no verdict by the clock of a busy machine."""
+
+
+class PatientBot(QtBot):
+    """Waits longer than pytest-qt's five seconds where a test does not say how long."""
+
+    def waitUntil(self, callback: Callable[[], bool | None], *, timeout: int = PATIENCE_OF_QT) -> None:  # noqa: N802
+        super().waitUntil(callback, timeout=timeout)
+
+    def waitSignal(self, signal: Any, *, timeout: int = PATIENCE_OF_QT, **more: Any) -> SignalBlocker:  # noqa: N802
+        return super().waitSignal(signal, timeout=timeout, **more)
+
+    def waitSignals(self, signals: Any, *, timeout: int = PATIENCE_OF_QT, **more: Any) -> SignalBlocker:  # noqa: N802
+        return super().waitSignals(signals, timeout=timeout, **more)
+
+    def waitExposed(self, widget: Any, *, timeout: int = PATIENCE_OF_QT) -> Any:  # noqa: N802
+        return super().waitExposed(widget, timeout=timeout)
+
+    def waitActive(self, widget: Any, *, timeout: int = PATIENCE_OF_QT) -> Any:  # noqa: N802
+        return super().waitActive(widget, timeout=timeout)
+
+
+@pytest.fixture
+def qtbot(qapp: object, request: pytest.FixtureRequest) -> QtBot:
+    """pytest-qt's, with more patience."""
+    del qapp
+    return PatientBot(request)
 
 
 @pytest.fixture(autouse=True)

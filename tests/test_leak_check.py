@@ -80,7 +80,7 @@ def test_work_of_qt_that_goes_on_is_found(qapp: object) -> None:
 def test_a_test_that_leaves_something_fails(tmp_path: Path) -> None:
     """The whole way: a suite with the same conftest, and a test in it that forgets its child."""
     conftest = Path(__file__).with_name("conftest.py").read_text(encoding="utf-8")
-    (tmp_path / "conftest.py").write_text(conftest.replace("PATIENCE = 10.0", "PATIENCE = 0.2"))
+    (tmp_path / "conftest.py").write_text(conftest.replace("PATIENCE = 30.0", "PATIENCE = 0.2"))
     (tmp_path / "test_it.py").write_text(
         "import subprocess, sys\n"
         "def test_forgets():\n"

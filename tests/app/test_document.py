@@ -430,7 +430,7 @@ def test_a_file_that_another_program_changes_is_noticed_each_time(
     document: WorkflowDocument, audit_file: Path, qtbot: QtBot, write: Callable[[Path, str], None]
 ) -> None:
     for number in range(3):
-        with qtbot.waitSignal(document.changed_on_disk, timeout=5000):
+        with qtbot.waitSignal(document.changed_on_disk):
             write(audit_file, json.dumps({**AUDIT, "name": f"changed {number}"}))
     document.open(audit_file)
     assert document.settings.name == "changed 2"
@@ -439,7 +439,7 @@ def test_a_file_that_another_program_changes_is_noticed_each_time(
 def test_a_file_that_is_removed_is_noticed(
     document: WorkflowDocument, audit_file: Path, qtbot: QtBot
 ) -> None:
-    with qtbot.waitSignal(document.changed_on_disk, timeout=5000):
+    with qtbot.waitSignal(document.changed_on_disk):
         audit_file.unlink()
 
 
@@ -452,7 +452,7 @@ def test_own_saves_and_a_touch_without_a_change_are_not_told(
     document.save()
     audit_file.touch()
     # A change of another program after them is told, and is the only one that is.
-    with qtbot.waitSignal(document.changed_on_disk, timeout=5000):
+    with qtbot.waitSignal(document.changed_on_disk):
         _replace(audit_file, json.dumps({**AUDIT, "name": "theirs"}))
     assert told == [4]
 
