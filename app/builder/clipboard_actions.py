@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QKeyCombination, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QGuiApplication, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QMenuBar, QWidget
+from shiboken6 import isValid
 
 from app.builder.clipboard import pieces_in, pieces_payload
 from app.builder.workflow_model import Kind, WorkflowModel
@@ -41,8 +42,11 @@ class ClipboardActions(QObject):
         self.copy.triggered.connect(self._copy)
         self.paste.triggered.connect(self._paste)
         self.select_all.triggered.connect(self._select_all)
+        self._before_menu: QWidget | None = None
+        """What had the focus when the menu bar took it, to be used with keys."""
         application = QApplication.instance()
         if isinstance(application, QApplication):
+            application.focusChanged.connect(self._remember)
             application.focusChanged.connect(self.update_enabled)
         self.update_enabled()
 
@@ -59,6 +63,14 @@ class ClipboardActions(QObject):
     def all(self) -> tuple[QAction, ...]:
         """Cut, copy and paste, for menus."""
         return (self.cut, self.copy, self.paste)
+
+    @Slot(QWidget, QWidget)
+    def _remember(self, before: QWidget | None, now: QWidget | None) -> None:
+        if isinstance(now, QMenuBar):
+            if before is not None and not isinstance(before, QMenuBar):
+                self._before_menu = before
+        elif now is not None:
+            self._before_menu = None
 
     @Slot()
     def update_enabled(self) -> None:
@@ -81,6 +93,10 @@ class ClipboardActions(QObject):
     def _other_focus(self) -> QWidget | None:
         """What has the focus and is not the workflow; None: nothing else has it."""
         focused: QWidget | None = self._tree.window().focusWidget()
+        if isinstance(focused, QMenuBar):
+            # Its menus are about what had the focus before.
+            before = self._before_menu
+            focused = before if before is not None and isValid(before) else None
         return None if focused is None or focused is self._tree else focused
 
     def _left_to_focus(self, key: Qt.Key) -> bool:

@@ -23,7 +23,7 @@ from app.theme import is_appearance_event, mono_font, theme
 
 LONG_LINE = 20_000
 """Characters of a line that cannot be wrapped at words without seconds of waiting."""
-_LEAST_LINES, _MOST_LINES = 3, 14
+_LEAST_LINES, _MOST_LINES = 2, 14
 _PADDING = 8
 _INDENT = 2
 

@@ -55,7 +55,8 @@ class PayloadRow(Row):
         self.format_button.setAccessibleName(self.tr("Format the payload"))
         self.clear_button = Button(self.tr("Take it out"), ButtonLook.LINK, "", self.place)
         self.clear_button.setAccessibleName(self.tr("Take the payload out"))
-        self.clear_button.hide()
+        for button in (self.format_button, self.clear_button):
+            button.hide()
         below = QHBoxLayout()
         below.addWidget(self.format_button)
         below.addWidget(self.clear_button)

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLineEdit, QMainWindow, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.builder.clipboard import JSON_MIME, PIECES_MIME
@@ -237,6 +238,34 @@ def test_chosen_from_a_menu_while_a_field_has_the_focus_they_are_the_fields(
     assert not actions.paste.isEnabled()
     assert builder.document.undo_stack.count() == 0
     window.layout().removeWidget(builder.view)
+    builder.view.setParent(None)
+
+
+def test_the_menu_bar_that_has_the_focus_for_keys_is_not_what_they_are_about(
+    qtbot: QtBot, builder: Builder
+) -> None:
+    """Who opens the Edit menu with Alt still means the workflow."""
+    window = QMainWindow()
+    qtbot.addWidget(window)
+    window.setCentralWidget(builder.view)
+    menu = window.menuBar().addMenu("&Edit")
+    actions = builder.view.commands.clipboard
+    menu.addActions(actions.all)
+    window.show()
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    builder.select(builder.agent("vera"))
+    builder.view.tree.setFocus()
+    for number, (key, loop) in enumerate(((Qt.Key.Key_C, 3), (Qt.Key.Key_T, 2))):
+        QTest.keyClick(window, Qt.Key.Key_E, Qt.KeyboardModifier.AltModifier)
+        qtbot.waitUntil(menu.isVisible)
+        assert [action.isEnabled() for action in actions.all] == [True, True, True], number
+        QTest.keyClick(menu, key)
+        assert "vera" in QGuiApplication.clipboard().text()
+        assert len(builder.document.outline.loop[1].agents) == loop
+        QGuiApplication.clipboard().clear()
+        builder.view.tree.setFocus()
+    window.takeCentralWidget()
     builder.view.setParent(None)
 
 

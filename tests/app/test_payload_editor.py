@@ -180,6 +180,7 @@ def test_true_is_another_value_than_one(
 def test_the_text_is_formatted_on_demand_without_an_edit(
     row: PayloadRow, panel: SettingsPanel, document: WorkflowDocument
 ) -> None:
+    assert not row.format_button.isVisible()
     paste(row, '{"goal":"faster","limits":{"cost":5,"files":["a","b"]}}')
     leave(panel)
     steps = document.undo_stack.count()
