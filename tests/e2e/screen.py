@@ -82,7 +82,10 @@ class Screen:
 
     def click(self, point: QPoint) -> None:
         """Click with the left button."""
-        self.move(point)
+        # Where the mouse is already, `--sync` would wait 15 seconds for it to move.
+        here = self.xdotool("getmouselocation", "--shell").split()
+        if here[:2] != [f"X={point.x() * self.scale}", f"Y={point.y() * self.scale}"]:
+            self.move(point)
         self.xdotool("click", 1)
 
     def drag(self, start: QPoint, end: QPoint, while_over: Callable[[], None]) -> None:
