@@ -7,8 +7,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QFile, QObject, QUrl, Signal, Slot
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 import resources
@@ -102,6 +101,10 @@ class AgentActions(QObject):
         """Open the agents folder in the desktop's file manager."""
         folder = next((folder for folder in self.source.folders if folder.is_dir()), None)
         if folder is not None:
+            # Not needed for the first paint of the window.
+            from PySide6.QtCore import QUrl
+            from PySide6.QtGui import QDesktopServices
+
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
 
     # --- new ones --------------------------------------------------------------------------------------
@@ -218,6 +221,8 @@ class AgentActions(QObject):
         self.question.finished.connect(self._forget_question)
 
     def _trash(self, path: Path) -> None:
+        from PySide6.QtCore import QFile
+
         if QFile(str(path)).moveToTrash():
             self._gone(path, self.tr("{0} is in the trash.").format(path.name))
             return

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QRect, QStringListModel, Qt, Slot
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QRect, Qt, Slot
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QCompleter, QLineEdit, QListView, QWidget
+from PySide6.QtWidgets import QLineEdit, QWidget
 
+from app.first_paint import after_first_paint
 from app.scroll_bar import use_thin_scroll_bars
 
 MOST_SHOWN = 12
@@ -50,6 +51,14 @@ class FieldCompletion(QObject):
         self._suggest = suggest
         self._now = Suggestions(0, 0, ())
         self._taking = False
+        # Nobody types before it.
+        after_first_paint(self._make_list)
+
+    def _make_list(self) -> None:
+        from PySide6.QtCore import QStringListModel
+        from PySide6.QtWidgets import QCompleter, QListView
+
+        field = self._field
         self._model = QStringListModel(self)
         self._completer = QCompleter(self._model, self)
         self._completer.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)

@@ -15,7 +15,11 @@ from typing import Any
 
 _COMPARED = (3, 11) <= sys.version_info < (3, 14)
 """Whether the short way was found to make the same enums in this Python: it is not promised to anybody."""
-_KINDS = (enum.Enum, enum.IntEnum, enum.Flag, enum.IntFlag)
+_TAKEN: dict[Any, frozenset[str]] = {
+    kind: frozenset(name for base in kind.__mro__ for name in vars(base))
+    for kind in (enum.Enum, enum.IntEnum, enum.Flag, enum.IntFlag)
+}
+"""What enums of each kind have already: a member of such a name needs all that Python does for it."""
 
 _create: Any = enum.EnumType._create_  # type: ignore[attr-defined]
 _set_attribute: Any = type.__setattr__
@@ -39,14 +43,20 @@ def _create_quickly(cls: Any, class_name: str, names: Any, **options: Any) -> An
 
 def _is_made_by_pyside(cls: Any, names: Any, options: dict[str, Any]) -> bool:
     """It is the only one that also tells a mere `Enum` what to do with unknown bits; and for plain names."""
+    if (
+        options.get("boundary") is not enum.KEEP
+        or options.get("type") is not None
+        or options.get("qualname") is not None
+        or cls not in _TAKEN
+        or not isinstance(names, list)
+    ):
+        return False
+    members = dict(names)
     return (
-        options.get("boundary") is enum.KEEP
-        and options.get("type") is None
-        and options.get("qualname") is None
-        and cls in _KINDS
-        and isinstance(names, list)
-        and all(type(name) is str and type(value) is int and name[0] != "_" for name, value in names)
-        and not any(hasattr(cls, name) for name, _ in names)
+        {*map(type, members.values())} <= {int}
+        and len(members) == len(names)
+        and _TAKEN[cls].isdisjoint(members)
+        and not any(name.startswith("_") for name in members)
     )
 
 

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt
 from PySide6.QtGui import QEnterEvent, QPainter, QPaintEvent, QPalette
-from PySide6.QtWidgets import QAbstractScrollArea, QScrollBar, QStyle, QStyleOptionSlider, QWidget
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QAbstractScrollArea,
+    QScrollArea,
+    QScrollBar,
+    QStyle,
+    QStyleOptionSlider,
+    QWidget,
+)
 
 from app.theme import theme
 
@@ -88,6 +96,8 @@ class _Corner(QWidget):
 
 def use_thin_scroll_bars(area: QAbstractScrollArea, ground: QPalette.ColorRole | None = None) -> None:
     """Give a scroll area thin scroll bars on `ground` (None: its viewport's). Before anything connects."""
+    if isinstance(area, QAbstractItemView | QScrollArea):
+        _use_own_viewport(area)
     role = ground if ground is not None else area.viewport().backgroundRole()
     for orientation, setter in (
         (Qt.Orientation.Vertical, area.setVerticalScrollBar),
@@ -99,3 +109,18 @@ def use_thin_scroll_bars(area: QAbstractScrollArea, ground: QPalette.ColorRole |
     corner = _Corner(area)
     corner.setBackgroundRole(role)
     area.setCornerWidget(corner)
+
+
+def _use_own_viewport(area: QAbstractItemView | QScrollArea) -> None:
+    """Give a scroll area a viewport like the one that Qt made for it, but made here.
+
+    The first widget that Qt made and Python is given costs 20 ms of a start: to find out what it is, classes
+    of all kinds of widgets are made. (Views of texts need the viewport that they have.)
+    """
+    viewport = QWidget(area)
+    viewport.setObjectName("qt_scrollarea_viewport")
+    role = QPalette.ColorRole.NoRole if isinstance(area, QScrollArea) else QPalette.ColorRole.Base
+    viewport.setBackgroundRole(role)
+    viewport.setAutoFillBackground(True)
+    viewport.setAttribute(Qt.WidgetAttribute.WA_AcceptTouchEvents)
+    area.setViewport(viewport)

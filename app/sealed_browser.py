@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QUrl
+from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QFrame, QTextBrowser, QWidget
 
 from app.focus_line import FocusLine
@@ -17,7 +18,7 @@ class SealedBrowser(QTextBrowser):
         self.setOpenLinks(False)
         self.setOpenExternalLinks(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
-        use_thin_scroll_bars(self)
+        use_thin_scroll_bars(self, QPalette.ColorRole.Base)
         FocusLine(self)
         self.document().setDocumentMargin(0)
 

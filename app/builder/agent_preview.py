@@ -10,7 +10,7 @@ from PySide6.QtGui import QFont, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from app.field_text import duration
-from app.sealed_browser import SealedBrowser
+from app.first_paint import after_first_paint
 from app.theme import TextSize, font, theme
 from core.problems import Problem
 
@@ -45,16 +45,24 @@ class AgentPreview(QWidget):
         self.summary.setWordWrap(True)
         self.summary.setFont(font(TextSize.SMALL))
         self.summary.setForegroundRole(QPalette.ColorRole.PlaceholderText)
-        self.text = SealedBrowser(self)
-        self.text.setAccessibleName(self.tr("What the agent is told"))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(12, 12, 8, 8)
         layout.setSpacing(4)
         layout.addWidget(self.title)
         layout.addWidget(self.summary)
-        layout.addWidget(self.text, 1)
         self.setAutoFillBackground(True)
-        self.setBackgroundRole(self.text.viewport().backgroundRole())
+        self.setBackgroundRole(QPalette.ColorRole.Base)
+        # The first paint has no agent to show.
+        after_first_paint(self._add_text)
+
+    def _add_text(self) -> None:
+        from app.sealed_browser import SealedBrowser
+
+        self.text = SealedBrowser(self)
+        self.text.setAccessibleName(self.tr("What the agent is told"))
+        layout = self.layout()
+        assert isinstance(layout, QVBoxLayout)
+        layout.addWidget(self.text, 1)
         self.show_agent(None)
 
     def sizeHint(self) -> QSize:  # noqa: N802

@@ -11,9 +11,7 @@ from PySide6.QtWidgets import QWidget
 from app import field_text
 from app.builder import words
 from app.builder.choices import backend_choices, isolation_choices, known_models, merge_strategy_choices
-from app.builder.folder_row import FolderRow
 from app.builder.form_page import FormPage
-from app.builder.merge_rules import MergeRules
 from app.builder.payload_row import PayloadRow, PayloadState, mistake_in_words
 from app.builder.payload_words import known_words, of_condition, of_list
 from app.completion import FieldCompletion, Suggestions
@@ -42,17 +40,25 @@ class WorkflowPage(FormPage):
         """Rows whose first choice is to say nothing, and their choices at present."""
         self._telling: set[str] = set()
         """What holds where nobody says anything, in words that tell where it comes from."""
+        self._is_whole = False
         self._add_end()
         self._add_turns()
+        # At the start of the application a file is opened before it, and has the page shown, whose window
+        # is that high only on large screens. The longest labels are above, so no column moves.
+        after_first_paint(self._add_rest)
+
+    def _add_rest(self) -> None:
+        from app.builder.merge_rules import MergeRules
+
         self._add_places()
         self._add_opencode()
         self.section(self.tr("When two agents write the same"))
         # Last, so that Tab comes to it last.
-        self.merge_rules = MergeRules(lambda: known_words(document), self.body)
+        self.merge_rules = MergeRules(lambda: known_words(self._document), self.body)
         self.merge_rules.changed_to.connect(self._set_merge)
         self.add_widget(self.merge_rules)
-        # At the start of the application a file is opened before it, and has the page shown.
-        after_first_paint(self.refresh)
+        self._is_whole = True
+        self.refresh()
 
     # --- rows ------------------------------------------------------------------------------------------
 
@@ -77,6 +83,8 @@ class WorkflowPage(FormPage):
 
     def _folder(self, label: str, key: str, hint: Callable[[], str], note: Callable[[], str]) -> None:
         """A folder, relative to the one that the file stands in where it is below that."""
+        from app.builder.folder_row import FolderRow
+
         row = FolderRow(label, self.body, lambda: self._document.default_workdir)
         self._bind_text(row, key, field_text.write_plain, hint, note)
 
@@ -384,6 +392,12 @@ class WorkflowPage(FormPage):
         for row, choices in self._choices:
             row.set_choices(choices())
         self._show_finalization()
+        if self._is_whole:
+            self._refresh_rest()
+        super().refresh()
+        self._check_condition()
+
+    def _refresh_rest(self) -> None:
         held = self._held("backend", field_text.write_plain, self.tr("opencode (usual)"))
         own = self._document.settings.backend
         self.backend.set_choices(backend_choices(self._document, held, [own] if own is not None else []))
@@ -392,8 +406,6 @@ class WorkflowPage(FormPage):
             for path, setting in self._document.rules_elsewhere().items()
         }
         self.merge_rules.show_rules(self._document.settings.merge, elsewhere)
-        super().refresh()
-        self._check_condition()
 
 
 def condition_error(source: str) -> str:

@@ -67,6 +67,8 @@ class WorkflowTree(QTreeView):
         self.anatomy = RowAnatomy(model)
         self._delegate = WorkflowDelegate(model, self.anatomy, self)
         self.setItemDelegate(self._delegate)
+        # Before there are rows, which it would measure.
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setModel(model)
         self.setHeaderHidden(True)
         self.setRootIsDecorated(False)
@@ -77,7 +79,6 @@ class WorkflowTree(QTreeView):
         self.setFrameShape(QFrame.Shape.NoFrame)
         use_thin_scroll_bars(self, QPalette.ColorRole.Window)
         FocusLine(self)
-        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
