@@ -6,6 +6,7 @@ import textwrap
 
 from app.headless_text import one_line
 from core.health import Finding, FindingStatus
+from core.words import say, say_number
 
 SUBJECT_COLUMNS = 15
 """Room for what was looked at: `opencode agents` fits."""
@@ -37,13 +38,28 @@ def finding_lines(finding: Finding, *, plain: bool = False, width: int | None = 
 
 def summary(errors: int, warnings: int) -> str:
     """The last line: whether anything is in the way."""
-    if errors:
-        words = "1 thing is in the way of runs" if errors == 1 else f"{errors} things are in the way of runs"
-        more = "1 more is worth knowing" if warnings == 1 else f"{warnings} more are worth knowing"
-    else:
-        words = "Nothing is in the way of runs"
-        more = "1 thing is worth knowing" if warnings == 1 else f"{warnings} things are worth knowing"
-    return f"{words}; {more}." if warnings else f"{words}."
+    if not errors:
+        if not warnings:
+            return say("Nothing is in the way of runs.")
+        return say_number(
+            warnings,
+            "Nothing is in the way of runs; 1 thing is worth knowing.",
+            "Nothing is in the way of runs; {count} things are worth knowing.",
+        )
+    if not warnings:
+        return say_number(errors, "1 thing is in the way of runs.", "{count} things are in the way of runs.")
+    if errors == 1:
+        return say_number(
+            warnings,
+            "1 thing is in the way of runs; 1 more is worth knowing.",
+            "1 thing is in the way of runs; {count} more are worth knowing.",
+        )
+    return say_number(
+        warnings,
+        "{errors} things are in the way of runs; 1 more is worth knowing.",
+        "{errors} things are in the way of runs; {count} more are worth knowing.",
+        errors=errors,
+    )
 
 
 def _wrapped(text: str, head: str, indent: str, width: int | None) -> list[str]:

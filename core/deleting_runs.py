@@ -19,6 +19,7 @@ from core.journal import JOURNAL_NAME
 from core.open_runs import RunIsHeld, RunLock
 from core.run_files import LOCK_NAME, WORKFLOW_NAME
 from core.run_names import REMAINS, is_run_folder
+from core.words import say
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +65,19 @@ def deletion_obstacle(folder: Path, log_dir: Path) -> str:
     Whether the run goes on is seen when it is deleted.
     """
     if folder.name in ("", ".", "..") or folder.parent.absolute() != log_dir.absolute():
-        return "It does not lie in the folder of the runs."
+        return say("It does not lie in the folder of the runs.")
     try:
         mode = folder.lstat().st_mode
     except FileNotFoundError:
-        return "It is gone already."
+        return say("It is gone already.")
     except OSError as error:
-        return f"It cannot be looked at ({error.strerror or error})."
+        return say("It cannot be looked at ({error}).", error=error.strerror or error)
     if stat.S_ISLNK(mode) or _is_junction(folder):
-        return "It is only a link to another folder. Remove the link with the system’s own means."
+        return say("It is only a link to another folder. Remove the link with the system’s own means.")
     if not stat.S_ISDIR(mode) or not is_run_folder(folder):
-        return "It is not the folder of a run."
+        return say("It is not the folder of a run.")
     if os.path.ismount(folder):
-        return "Another disk is mounted there."
+        return say("Another disk is mounted there.")
     return ""
 
 
@@ -106,7 +107,7 @@ def delete_run(folder: Path, log_dir: Path, move_to_trash: Callable[[Path], bool
                 if not had_lock_file:
                     with contextlib.suppress(OSError):
                         (folder / LOCK_NAME).unlink()
-                raise NotDeleted("The system did not take it into its trash.")
+                raise NotDeleted(say("The system did not take it into its trash."))
         else:
             remains = folder.with_name(f"{REMAINS}{secrets.token_hex(4)}-{folder.name}")
             try:
@@ -130,8 +131,8 @@ def _remove(remains: Path) -> None:
         _make_writable(remains)
         problems = _remove_tree(remains)
     if remains.exists():
-        why = _words(problems[0]) if problems else "Something is written there again."
-        raise NotDeleted(f"Part of it is left in {remains}. {why}")
+        why = _words(problems[0]) if problems else say("Something is written there again.")
+        raise NotDeleted(say("Part of it is left in {remains}. {why}", remains=remains, why=why))
 
 
 def _remove_tree(folder: Path) -> list[OSError]:
@@ -170,5 +171,5 @@ def _is_junction(folder: Path) -> bool:
 
 def _words(error: OSError) -> str:
     if isinstance(error, PermissionError):
-        return "You may not change it, or another program holds it open."
-    return f"The system says: {error.strerror or error}."
+        return say("You may not change it, or another program holds it open.")
+    return say("The system says: {error}.", error=error.strerror or error)

@@ -25,6 +25,7 @@ from core.problems import Problem, Severity
 from core.run_needs import RunNeeds, run_needs
 from core.runner import StartError
 from core.system_checks import check_machine, check_python, check_supervisor
+from core.words import say, say_number
 
 _LISTEN = 0.5
 
@@ -111,7 +112,9 @@ class Checkup:
                 return
             threads = [
                 threading.Thread(
-                    target=_look, args=(probes, topic, check, needs, told), name=f"check {topic}"
+                    target=_look,
+                    args=(probes, topic, check, needs, told),
+                    name=f"check {topic}",
                 )
                 for topic, check in self._checks.items()
             ]
@@ -149,7 +152,7 @@ class Checkup:
         """No process can be looked after, so no run can be: all else matters less, and is looked at alone."""
         for topic, check in self._checks.items():
             if topic == PROCESSES:
-                yield Told(topic, Finding(topic, FindingStatus.ERROR, str(error)))
+                yield Told(topic, Finding(topic_words(topic), FindingStatus.ERROR, str(error)))
             elif topic in _WITHOUT_PROCESSES:
                 for finding in check(needs):
                     yield Told(topic, finding)
@@ -180,6 +183,32 @@ PROCESSES = "processes"
 _WITHOUT_PROCESSES = ("python", "machine", "log folder", "own folders", "settings", "workflow")
 
 
+def topic_words(topic: str) -> str:
+    """What a topic is called. Those that are not named here are programs, which have their names."""
+    match topic:
+        case "machine":
+            return say("machine")
+        case "processes":
+            return say("processes")
+        case "settings":
+            return say("settings")
+        case "own folders":
+            return say("own folders")
+        case "log folder":
+            return say("log folder")
+        case "work folder":
+            return say("work folder")
+        case "workflow":
+            return say("workflow")
+        case _:
+            return topic
+
+
+def agents_subject(backend_name: str) -> str:
+    """What the agents of a backend are called where they are the subject."""
+    return say("{backend} agents", backend=backend_name)
+
+
 def _checks(*, with_workflow: bool) -> dict[str, _Check]:
     checks: dict[str, _Check] = {
         "python": lambda needs: check_python(),
@@ -199,13 +228,15 @@ def _checks(*, with_workflow: bool) -> dict[str, _Check]:
 
 
 def _settings(needs: RunNeeds) -> Iterator[Finding]:
-    yield from (_as_finding("settings", problem) for problem in needs.settings)
+    yield from (_as_finding(say("settings"), problem) for problem in needs.settings)
     if not needs.settings:
-        files = " and ".join(map(str, needs.settings_files))
+        files = ", ".join(map(str, needs.settings_files))
         message = (
-            f"Read from {files}." if files else "There is no file with settings, so the usual ones hold."
+            say("Read from {files}.", files=files)
+            if files
+            else say("There is no file with settings, so the usual ones hold.")
         )
-        yield Finding("settings", FindingStatus.OK, message)
+        yield Finding(say("settings"), FindingStatus.OK, message)
 
 
 def _log_folder(needs: RunNeeds) -> Iterable[Finding]:
@@ -218,11 +249,16 @@ def _workflow(needs: RunNeeds) -> Iterator[Finding]:
     for problem in needs.workflow:
         # The finding about the working folder says it already.
         if problem.place != "workdir" or needs.workdir.is_dir():
-            yield _as_finding("workflow", problem)
+            yield _as_finding(say("workflow"), problem)
     if needs.orders:
         count = needs.turns
-        agents = "one agent" if count == 1 else f"{count} agents"
-        yield Finding("workflow", FindingStatus.OK, f"{needs.name} can run, with {agents}.")
+        words = say_number(
+            count,
+            "{workflow} can run, with one agent.",
+            "{workflow} can run, with {count} agents.",
+            workflow=needs.name,
+        )
+        yield Finding(say("workflow"), FindingStatus.OK, words)
 
 
 def _backend_check(name: str) -> _Check:
@@ -237,11 +273,11 @@ def _backend_check(name: str) -> _Check:
         ):
             return
         problems = of_it.check(orders)
-        subject = f"{name} agents"
+        subject = agents_subject(name)
         yield from (_as_finding(subject, problem) for problem in problems)
         if not problems:
             names = ", ".join(dict.fromkeys(order.agent.name for order in orders))
-            yield Finding(subject, FindingStatus.OK, f"Nothing is in the way of {names}.")
+            yield Finding(subject, FindingStatus.OK, say("Nothing is in the way of {names}.", names=names))
 
     return check
 
@@ -262,7 +298,11 @@ def judged(finding: Finding, need: Need) -> Finding:
     if need is Need.WORKFLOW or finding.status is FindingStatus.OK:
         return finding
     if need is Need.NOBODY and finding.absent:
-        return replace(finding, status=FindingStatus.OK, message=f"{finding.message} Nothing here needs it.")
+        return replace(
+            finding,
+            status=FindingStatus.OK,
+            message=f"{finding.message} {say('Nothing here needs it.')}",
+        )
     if finding.absent or need is Need.NOBODY:
         return replace(finding, status=FindingStatus.WARNING)
     return finding

@@ -8,11 +8,13 @@ import secrets
 import stat
 from pathlib import Path
 
+from core.words import say
+
 
 def replace_file(target: Path, data: bytes) -> None:
     """Write a file so that at any moment either the old or the new one is whole. Raises OSError."""
     if target.is_dir():
-        raise IsADirectoryError(f"{target} is a folder")
+        raise IsADirectoryError(say("{file} is a folder", file=target))
     mode = _permissions_to_keep(target)
     # Not tempfile: its files belong to the owner alone, and the umask cannot be read without changing it.
     temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
@@ -39,7 +41,7 @@ def _permissions_to_keep(target: Path) -> int | None:
     except FileNotFoundError:
         return None
     if not os.access(target, os.W_OK):
-        raise PermissionError(f"{target} is read-only")
+        raise PermissionError(say("{file} is read-only", file=target))
     return mode
 
 

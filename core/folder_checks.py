@@ -15,6 +15,7 @@ from filelock import FileLock, Timeout
 
 from core.health import Finding, FindingStatus
 from core.platform_paths import config_folder, state_folder
+from core.words import say
 
 LITTLE_ROOM = 1 << 30
 """Bytes; a run with long logs and worktrees may need as much."""
@@ -27,24 +28,32 @@ _REMOTE = ("nfs", "nfs4", "cifs", "smb", "smbfs", "smb3", "afpfs", "9p", "fuse.s
 
 def check_log_folder(folder: Path) -> list[Finding]:
     """Can it be made, written, locked, synced; how much room is there. Leaves no trace of itself."""
-    subject = "log folder"
-    advice = "Choose another one with `log_dir` or --log-dir, or correct its permissions."
+    subject = say("log folder")
+    advice = say("Choose another one with `log_dir` or --log-dir, or correct its permissions.")
     try:
         with _made(folder):
             _write_as_runs_do(folder)
             remote = _remote_type(folder)
             free = shutil.disk_usage(folder).free
     except Timeout:
-        message = f"Files in {folder} cannot be locked, so two runs could write into one folder."
-        return [Finding(subject, FindingStatus.ERROR, message, "Choose a folder on a local disk.")]
+        message = say(
+            "Files in {folder} cannot be locked, so two runs could write into one folder.", folder=folder
+        )
+        return [Finding(subject, FindingStatus.ERROR, message, say("Choose a folder on a local disk."))]
     except OSError as error:
         return [Finding(subject, FindingStatus.ERROR, _refusal(folder, error), _advice_for(error, advice))]
     room = room_finding(subject, folder, free)
     if remote and room.status is FindingStatus.OK:
-        message = (
-            f"{room.message[:-1]}, but on another machine ({remote}): what a run wrote last may be lost."
+        message = say(
+            "{folder} can be written, {size} free, but on another machine ({place}): what a run wrote last "
+            "may be lost.",
+            folder=folder,
+            size=size_words(free),
+            place=remote,
         )
-        return [Finding(subject, FindingStatus.WARNING, message, "A log folder on a local disk is safer.")]
+        return [
+            Finding(subject, FindingStatus.WARNING, message, say("A log folder on a local disk is safer."))
+        ]
     return [room]
 
 
@@ -52,12 +61,26 @@ def room_finding(subject: str, folder: Path, free: int) -> Finding:
     """What `free` bytes mean for a folder that can be written."""
     size = size_words(free)
     if free < NO_ROOM:
-        message = f"There are only {size} left on the disk of {folder}; a run would soon fill it."
-        return Finding(subject, FindingStatus.ERROR, message, "Make room, or choose a log_dir elsewhere.")
+        message = say(
+            "There are only {size} left on the disk of {folder}; a run would soon fill it.",
+            size=size,
+            folder=folder,
+        )
+        return Finding(
+            subject, FindingStatus.ERROR, message, say("Make room, or choose a log_dir elsewhere.")
+        )
     if free < LITTLE_ROOM:
-        message = f"{folder} can be written, but has only {size} left; long runs may need more."
-        return Finding(subject, FindingStatus.WARNING, message, "Make room, or choose a log_dir elsewhere.")
-    return Finding(subject, FindingStatus.OK, f"{folder} can be written, {size} free.")
+        message = say(
+            "{folder} can be written, but has only {size} left; long runs may need more.",
+            folder=folder,
+            size=size,
+        )
+        return Finding(
+            subject, FindingStatus.WARNING, message, say("Make room, or choose a log_dir elsewhere.")
+        )
+    return Finding(
+        subject, FindingStatus.OK, say("{folder} can be written, {size} free.", folder=folder, size=size)
+    )
 
 
 def check_user_folders() -> list[Finding]:
@@ -65,20 +88,27 @@ def check_user_folders() -> list[Finding]:
 
     A warning only: runs go on without, but something is lost.
     """
-    subject = "own folders"
+    subject = say("own folders")
     findings = []
     for folder, loss in (
-        (state_folder(), "What is remembered between starts is lost, such as commands that you allowed."),
-        (config_folder(), "Settings of your own cannot be kept there."),
+        (
+            state_folder(),
+            say("What is remembered between starts is lost, such as commands that you allowed."),
+        ),
+        (config_folder(), say("Settings of your own cannot be kept there.")),
     ):
         try:
             with _made(folder):
                 _write_once(folder)
         except OSError as error:
             message = f"{_refusal(folder, error)} {loss}"
-            advice = "Correct its permissions, or name another place in the variable OPENLOOP_HOME."
+            advice = say("Correct its permissions, or name another place in the variable OPENLOOP_HOME.")
             findings.append(Finding(subject, FindingStatus.WARNING, message, advice))
-    message = f"Settings in {config_folder()} and what is remembered in {state_folder()} can be written."
+    message = say(
+        "Settings in {settings} and what is remembered in {state} can be written.",
+        settings=config_folder(),
+        state=state_folder(),
+    )
     return findings or [Finding(subject, FindingStatus.OK, message)]
 
 
@@ -89,10 +119,10 @@ def check_agents_can_write(folder: Path) -> Finding | None:
     except OSError as error:
         # Agents that only read do not mind.
         return Finding(
-            "work folder",
+            say("work folder"),
             FindingStatus.WARNING,
-            f"{_refusal(folder, error)} Agents that change files will fail.",
-            "Correct its permissions, or name another workdir.",
+            f"{_refusal(folder, error)} {say('Agents that change files will fail.')}",
+            say("Correct its permissions, or name another workdir."),
         )
     return None
 
@@ -169,12 +199,14 @@ def _refusal(folder: Path, error: OSError) -> str:
     # The file that was refused may be a parent: that one has to be mended.
     named = Path(str(error.filename)) if error.filename else folder
     at = "" if named == folder or named.parent == folder or folder in named.parents else f" ({named})"
-    return f"{folder} cannot be written: {error.strerror or error}{at}."
+    return say(
+        "{folder} cannot be written: {error}{at}.", folder=folder, error=error.strerror or error, at=at
+    )
 
 
 def _advice_for(error: OSError, advice: str) -> str:
     if error.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)):
-        return "Make room on that disk, or choose a log_dir elsewhere."
+        return say("Make room on that disk, or choose a log_dir elsewhere.")
     return advice
 
 

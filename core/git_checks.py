@@ -11,6 +11,7 @@ from core.folder_checks import check_agents_can_write
 from core.health import Finding, FindingStatus
 from core.probing import NoAnswer, asking_place, probe
 from core.processes import ProgramNotFound, find_program
+from core.words import say
 
 GIT = (2, 17)
 """Worktrees came with git 2.5, but `git worktree remove`, which refuses to delete what is not committed, only
@@ -22,37 +23,49 @@ def check_git(workdir: Path, *, needed: bool) -> Iterator[Finding]:
     bad = FindingStatus.ERROR if needed else FindingStatus.WARNING
     git = _find(workdir)
     if git is None:
-        message = "git is not installed, or not in PATH: agents cannot get a worktree each."
-        yield Finding("git", bad, message, "Install it from https://git-scm.com.", absent=True)
+        message = say("git is not installed, or not in PATH: agents cannot get a worktree each.")
+        yield Finding("git", bad, message, say("Install it from https://git-scm.com."), absent=True)
         return
     try:
         answer = probe((git, "--version"), asking_place(workdir))
     except NoAnswer as error:
-        yield Finding("git", bad, f"It does not answer ({git}). {error}", "Run `git --version` yourself.")
+        yield Finding(
+            "git",
+            bad,
+            say("It does not answer ({path}). {error}", path=git, error=error),
+            say("Run `git --version` yourself."),
+        )
         return
     match = re.search(r"(\d+)\.(\d+)(?:\.\d+)*", answer.stdout)
     if answer.exit_code != 0 or match is None:
         said = answer.stderr.strip().split("\n")[0]
-        message = f"It does not work ({git}). {f'It said: {said}' if said else ''}".strip()
-        yield Finding("git", bad, message, "Install it again.")
+        message = say("It does not work ({file}).", file=git)
+        if said:
+            message += f" {say('It said: {line}', line=said)}"
+        yield Finding("git", bad, message, say("Install it again."))
     elif (int(match[1]), int(match[2])) < GIT:
         wanted = ".".join(map(str, GIT))
-        message = f"{match[0]}, {git}. Worktrees for agents need {wanted} or newer."
-        yield Finding("git", bad, message, "Update git.")
+        message = say(
+            "{version}, {path}. Worktrees for agents need {wanted} or newer.",
+            version=match[0],
+            path=git,
+            wanted=wanted,
+        )
+        yield Finding("git", bad, message, say("Update git."))
     else:
         yield Finding("git", FindingStatus.OK, f"{match[0]}, {git}")
 
 
 def check_work_folder(workdir: Path) -> Iterator[Finding]:
     """Can agents work in it, and is it in a repository."""
-    subject = "work folder"
+    subject = say("work folder")
     if not workdir.exists():
-        message = f"{workdir} does not exist, so no agent can work there."
-        yield Finding(subject, FindingStatus.ERROR, message, "Create it, or name another workdir.")
+        message = say("{folder} does not exist, so no agent can work there.", folder=workdir)
+        yield Finding(subject, FindingStatus.ERROR, message, say("Create it, or name another workdir."))
         return
     if not workdir.is_dir():
-        message = f"{workdir} is a file, not a folder."
-        yield Finding(subject, FindingStatus.ERROR, message, "Name a folder as workdir.")
+        message = say("{folder} is a file, not a folder.", folder=workdir)
+        yield Finding(subject, FindingStatus.ERROR, message, say("Name a folder as workdir."))
         return
     refusal = check_agents_can_write(workdir)
     if refusal is not None:
@@ -61,29 +74,37 @@ def check_work_folder(workdir: Path) -> Iterator[Finding]:
     if git is not None:
         yield _repository(git, workdir)
     elif refusal is None:
-        yield Finding(subject, FindingStatus.OK, f"Agents can write in {workdir}.")
+        yield Finding(subject, FindingStatus.OK, say("Agents can write in {folder}.", folder=workdir))
 
 
 def _repository(git: str, workdir: Path) -> Finding:
-    subject = "work folder"
+    subject = say("work folder")
     quiet = {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
     try:
         top = probe((git, "rev-parse", "--show-toplevel"), workdir, env=quiet)
         head = probe((git, "rev-parse", "--verify", "--quiet", "HEAD"), workdir, env=quiet)
     except NoAnswer as error:
-        message = f"git does not answer in {workdir}. {error}"
-        return Finding(subject, FindingStatus.WARNING, message, "Run `git status` there yourself.")
+        message = say("git does not answer in {folder}. {error}", folder=workdir, error=error)
+        return Finding(subject, FindingStatus.WARNING, message, say("Run `git status` there yourself."))
     if "dubious ownership" in top.stderr:
-        message = f"git refuses the repository at {workdir}: it belongs to another user."
-        advice = f"Allow it with `git config --global --add safe.directory {workdir}`."
+        message = say("git refuses the repository at {folder}: it belongs to another user.", folder=workdir)
+        advice = say("Allow it with `git config --global --add safe.directory {folder}`.", folder=workdir)
         return Finding(subject, FindingStatus.WARNING, message, advice)
     if top.exit_code != 0:
-        return Finding(subject, FindingStatus.OK, f"{workdir} is not in a git repository.")
+        return Finding(subject, FindingStatus.OK, say("{folder} is not in a git repository.", folder=workdir))
     root = top.stdout.rstrip("\n")
     if head.exit_code != 0:
-        message = f"{workdir} is in the git repository {root}, which has no commit yet."
-        return Finding(subject, FindingStatus.OK, message, "Worktrees need a first commit.")
-    return Finding(subject, FindingStatus.OK, f"{workdir} is in the git repository {root}.")
+        message = say(
+            "{folder} is in the git repository {repository}, which has no commit yet.",
+            folder=workdir,
+            repository=root,
+        )
+        return Finding(subject, FindingStatus.OK, message, say("Worktrees need a first commit."))
+    return Finding(
+        subject,
+        FindingStatus.OK,
+        say("{folder} is in the git repository {repository}.", folder=workdir, repository=root),
+    )
 
 
 def _find(workdir: Path) -> str | None:

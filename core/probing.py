@@ -18,6 +18,7 @@ from pathlib import Path
 from types import TracebackType
 
 from core.runner import Process, ProcessExit, ProcessSpec, StartError, Supervisor, SupervisorLost
+from core.words import say
 
 ANSWER_SECONDS = 20.0
 """How long a program may take; the slowest CLIs need 6 s of a busy machine for their version."""
@@ -115,11 +116,11 @@ class Probes:
             if self._cancelled.is_set():
                 raise ProbesCancelled
             if ending.survivors:
-                raise NoAnswer(f"{trouble} What it started could not be ended.".strip())
+                raise NoAnswer(f"{trouble} {say('What it started could not be ended.')}".strip())
             if trouble:
                 raise NoAnswer(trouble)
             if ending.exit_code is None:
-                raise NoAnswer(f"The system ended it (signal {ending.signal}).")
+                raise NoAnswer(say("The system ended it (signal {signal}).", signal=ending.signal))
             return ProbeAnswer(ending.exit_code, _text_of(out), _text_of(err), ending.left_behind)
 
     def _start(self, spec: ProcessSpec) -> Process:
@@ -173,9 +174,11 @@ def _wait(process: Process, outputs: tuple[Path, ...], seconds: float) -> tuple[
         if ending is not None:
             return ending, ""
         if left <= 0:
-            return process.stop(_GRACE), f"No answer came in {seconds:g} s, so it was ended."
+            return process.stop(_GRACE), say(
+                "No answer came in {seconds:g} s, so it was ended.", seconds=seconds
+            )
         if sum(path.stat().st_size for path in outputs if path.exists()) > MOST_OUTPUT:
-            return process.stop(_GRACE), "It prints without end, so it was ended."
+            return process.stop(_GRACE), say("It prints without end, so it was ended.")
 
 
 def _text_of(path: Path) -> str:

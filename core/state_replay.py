@@ -21,6 +21,7 @@ from core.state import (
     loop_ended,
 )
 from core.state_points import PointFold, RecordedMerge, StatePoint
+from core.words import say
 from core.workflow_file import load_workflow
 
 
@@ -50,7 +51,10 @@ class StateMaker:
                 found[writer] = update
             elif writer in turns or writer != OPENLOOP:
                 raise StateUnknown(
-                    f"The journal lost what {writer} answered, so what the state was then is not known."
+                    say(
+                        "The journal lost what {agent} answered, so what the state was then is not known.",
+                        agent=writer,
+                    )
                 )
         return found
 
@@ -111,5 +115,8 @@ def workflow_of(folder: Path) -> Workflow:
         return load_workflow(folder / WORKFLOW_NAME).workflow
     except (UserFileError, OSError) as error:
         raise StateUnknown(
-            f"The {WORKFLOW_NAME} of the run cannot be read, so nobody knows how its updates were merged."
+            say(
+                "The {file} of the run cannot be read, so nobody knows how its updates were merged.",
+                file=WORKFLOW_NAME,
+            )
         ) from error

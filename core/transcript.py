@@ -36,6 +36,7 @@ from core.events import AttemptKind
 from core.json_types import JsonValue
 from core.state import StateUpdate
 from core.visible_text import visible
+from core.words import say, say_number
 
 MARK = b"\x1e"
 NAME_MARK = b"\x1f"
@@ -176,7 +177,7 @@ def _text_blocks(text: str) -> list[_Block]:
     """A text of the assistant, with its (first) state updates apart. Linear in the text's size."""
     blocks: list[_Block] = []
 
-    def say(piece: str) -> None:
+    def add_text(piece: str) -> None:
         data = _encode(piece.strip())
         if data:
             blocks.append(_Block(Kind.TEXT, data, plain_rest=True))
@@ -186,19 +187,19 @@ def _text_blocks(text: str) -> list[_Block]:
         start = text.find(_OPEN, position) if len(blocks) < 2 * _MOST_ANSWERS else -1
         end = text.find(_CLOSE, start) if start >= 0 else -1
         if end < 0:
-            say(text[position:])
+            add_text(text[position:])
             return blocks
-        say(text[position:start])
+        add_text(text[position:start])
         blocks.append(_Block(Kind.ANSWER, b"answer", _encode(text[start + len(_OPEN) : end].strip())))
         position = end + len(_CLOSE)
 
 
 def _tool_block(tool: ToolUsed) -> _Block:
-    facts = ["failed"] if tool.failed else []
+    facts = [say("failed")] if tool.failed else []
     if tool.seconds is not None:
         facts.append(_duration(tool.seconds))
     if tool.exit_code is not None:
-        facts.append(f"exit {tool.exit_code}")
+        facts.append(say("exit {code}", code=tool.exit_code))
     fields = (_field(tool.tool, 80), _field(tool.title), " · ".join(facts).encode())
     kind = Kind.TOOL_FAILED if tool.failed else Kind.TOOL
     return _Block(kind, b"\t".join(fields), _encode(tool.output))
@@ -269,11 +270,13 @@ class _Renderer:
                 return [_tool_block(event)]
             case StepStarted(model):
                 self._steps += 1
-                return [_Block(Kind.STEP, _field(f"step {self._steps}" + (f" · {model}" if model else "")))]
+                words = say("step {number}", number=self._steps)
+                return [_Block(Kind.STEP, _field(words + (f" · {model}" if model else "")))]
             case StepFinished(reason):
                 if reason in _QUIET_ENDS:
                     return []
-                return [_Block(Kind.STEP, _field(f"step {self._steps} ended: {reason}"))]
+                words = say("step {number} ended: {reason}", number=self._steps, reason=reason)
+                return [_Block(Kind.STEP, _field(words))]
             case ErrorReported(message, detail):
                 self._told.append(message.strip())
                 return [_Block(Kind.ERROR, _encode(f"{message}\n{detail}"))]
@@ -316,10 +319,15 @@ class _Renderer:
             if kind is AttemptKind.FIRST:
                 return
             known = any(told.startswith(reason) for told in self._told)
+            words = (
+                say("attempt {number}, correction", number=number)
+                if kind is AttemptKind.CORRECTION
+                else say("attempt {number}, retry", number=number)
+            )
             why = f": {reason}" if reason and not known else ""
             self._told.clear()
             shown = Kind.CORRECTION if kind is AttemptKind.CORRECTION else Kind.RETRY
-            self._write_block(_Block(shown, _field(f"attempt {number}, {kind.value}{why}", 2000)), now)
+            self._write_block(_Block(shown, _field(f"{words}{why}", 2000)), now)
 
     def update(self, summary: str, now: float) -> None:
         with self._lock:
@@ -496,11 +504,18 @@ class _OverviewTurn(_Renderer):
         """Say how many lines were not shown, once their second is over."""
         if self._left_out_bytes and (at_once or abs(now - self._second) >= 1):
             name = self._name.decode("utf-8", "replace")
-            more = "1 more line" if self._left_out == 1 else f"{self._left_out:,} more lines"
             if self._left_out_bytes > self._overview.COUNTED:
-                more = f"{self._left_out_bytes / 1e6:,.0f} MB more"
+                size = self._left_out_bytes / 1e6
+                words = say("… {size:,.0f} MB more, see the tab of {agent}", size=size, agent=name)
+            else:
+                words = say_number(
+                    self._left_out,
+                    "… 1 more line, see the tab of {agent}",
+                    "… {count:,} more lines, see the tab of {agent}",
+                    agent=name,
+                )
             self._left_out = self._left_out_bytes = 0
-            self._append(_Block(Kind.NOTE, f"… {more}, see the tab of {name}".encode()), now)
+            self._append(_Block(Kind.NOTE, words.encode()), now)
 
     def close(self) -> None:
         with self._lock:
@@ -516,12 +531,12 @@ def summarize_update(update: StateUpdate) -> str:
     parts = [_summary_of(_shown(key), value) for key, value in list((update.payload or {}).items())[:6]]
     more = len(update.payload or {}) - 6
     if more > 0:
-        parts.append(f"{more} more")
+        parts.append(say("{count} more", count=more))
     if update.is_complete is not None:
-        parts.append("complete" if update.is_complete else "not complete")
+        parts.append(say("complete") if update.is_complete else say("not complete"))
     if update.termination_reason:
         parts.append(_shown(update.termination_reason, 200))
-    return " · ".join(parts) or "nothing changed"
+    return " · ".join(parts) or say("nothing changed")
 
 
 _ESCAPE = re.compile(
@@ -537,11 +552,11 @@ def _shown(text: str, limit: int = 60) -> str:
 
 def _summary_of(key: str, value: JsonValue) -> str:
     if isinstance(value, list):
-        return f"{key} {len(value)} item" + ("" if len(value) == 1 else "s")
+        return say_number(len(value), "{key} 1 item", "{key} {count} items", key=key)
     if isinstance(value, dict):
-        return f"{key} {len(value)} key" + ("" if len(value) == 1 else "s")
+        return say_number(len(value), "{key} 1 key", "{key} {count} keys", key=key)
     if isinstance(value, str):
         return f"{key} “{_shown(value)}”"
     if isinstance(value, bool):
-        return f"{key} {'yes' if value else 'no'}"
-    return f"{key} {'none' if value is None else value}"
+        return say("{key} yes", key=key) if value else say("{key} no", key=key)
+    return say("{key} none", key=key) if value is None else f"{key} {value}"

@@ -21,6 +21,7 @@ from core.plan import PlannedTurn, RunPlan
 from core.settings import Origin, Setting
 from core.trust_scripts import named_scripts, script_state
 from core.visible_text import visible, visible_words
+from core.words import say
 
 _OWN_WORDS = frozenset({Origin.COMMAND_LINE, Origin.ENVIRONMENT, Origin.USER, Origin.DEFAULT})
 _SHELL_SIGNS = frozenset('"%&|<>^!`\r\n\0')
@@ -98,7 +99,11 @@ def _opencode_defaults(
     key = "opencode_defaults.extra_args"
     if defaults.extra_args and _is_brought(settings.get(key)):
         yield BroughtCommand(
-            f"{_of_file(key, settings, plan)}, more arguments for opencode",
+            say(
+                "{source}, more arguments for {backend}",
+                source=_of_file(key, settings, plan),
+                backend="opencode",
+            ),
             visible_words(defaults.extra_args),
             _meaning("arguments", folder, backend="opencode", words=defaults.extra_args),
         )
@@ -116,7 +121,7 @@ def _of_turn(turn: PlannedTurn, plan: RunPlan, folder: str) -> Iterator[BroughtC
     if turn.backend == "demo":
         return
     agent = turn.agent
-    source = f"agent {visible(agent.name)}" + (
+    source = say("agent {name}", name=visible(agent.name)) + (
         f" ({_shown_path(agent.path, plan.workdir)})" if agent.path else ""
     )
     if turn.backend == "command":
@@ -136,7 +141,7 @@ def _of_turn(turn: PlannedTurn, plan: RunPlan, folder: str) -> Iterator[BroughtC
     extra = extra_arguments(agent)
     if extra:
         yield BroughtCommand(
-            f"{source}, more arguments for {visible(turn.backend)}",
+            say("{source}, more arguments for {backend}", source=source, backend=visible(turn.backend)),
             visible_words(extra),
             # With the agent: what one may do says nothing about the next one.
             _meaning(EXTRA_ARGUMENTS, folder, backend=turn.backend, agent=agent.name, words=extra),
@@ -144,7 +149,7 @@ def _of_turn(turn: PlannedTurn, plan: RunPlan, folder: str) -> Iterator[BroughtC
     for name, value in (("model", turn.model), ("variant", agent.variant)):
         if value and _SHELL_SIGNS & set(value):
             yield BroughtCommand(
-                f"{source}, {name} for {visible(turn.backend)}",
+                say("{source}, {key} for {backend}", source=source, key=name, backend=visible(turn.backend)),
                 visible_words([value]),
                 _meaning("value", folder, backend=turn.backend, words=[value]),
             )
@@ -157,10 +162,14 @@ def _is_brought(setting: Setting | None) -> bool:
 def _of_file(key: str, settings: Mapping[str, Setting], plan: RunPlan) -> str:
     setting = settings.get(key)
     if setting is not None and setting.source:
-        return f"{key} of {visible(setting.source)}"
+        return say("{key} of {source}", key=key, source=visible(setting.source))
     if plan.workflow_path is None:
-        return f"{key} of the workflow"
-    return f"{key} of the workflow ({_shown_path(plan.workflow_path, plan.workdir)})"
+        return say("{key} of the workflow", key=key)
+    return say(
+        "{key} of the workflow ({file})",
+        key=key,
+        file=_shown_path(plan.workflow_path, plan.workdir),
+    )
 
 
 def _shown_path(path: Path, workdir: Path) -> str:

@@ -16,6 +16,7 @@ from core.durable_files import replace_file
 from core.platform_paths import state_folder
 from core.problems import Problem, Severity
 from core.trust import BroughtCommand, command_hash
+from core.words import say
 
 FILE_NAME = "trusted-commands.json"
 LOCK_SECONDS = 10.0
@@ -106,7 +107,9 @@ class TrustStore:
                 self._write(file)
         except OSError as error:
             warnings.append(
-                self._warning(f"What you allowed could not be noted ({error.strerror or error}).")
+                self._warning(
+                    say("What you allowed could not be noted ({error}).", error=error.strerror or error)
+                )
             )
         return tuple(warnings)
 
@@ -123,7 +126,12 @@ class TrustStore:
             if locked:
                 raise  # what cannot be read is not written over
             warnings.append(
-                self._warning(f"The commands that you allowed cannot be read ({error.strerror or error}).")
+                self._warning(
+                    say(
+                        "The commands that you allowed cannot be read ({error}).",
+                        error=error.strerror or error,
+                    )
+                )
             )
             return _File()
         except _BrokenFileError:
@@ -135,12 +143,20 @@ class TrustStore:
                 aside = None
                 warnings.append(
                     self._warning(
-                        f"The list of commands that you allowed is broken ({error.strerror or error})."
+                        say(
+                            "The list of commands that you allowed is broken ({error}).",
+                            error=error.strerror or error,
+                        )
                     )
                 )
             if aside is not None:
                 warnings.append(
-                    self._warning(f"The list of commands that you allowed was broken. It is kept as {aside}.")
+                    self._warning(
+                        say(
+                            "The list of commands that you allowed was broken. It is kept as {file}.",
+                            file=aside,
+                        )
+                    )
                 )
             return _File()
 
@@ -170,7 +186,7 @@ class TrustStore:
     def _warning(self, message: str) -> Problem:
         return Problem(
             message,
-            suggestion="You are asked again next time.",
+            suggestion=say("You are asked again next time."),
             severity=Severity.WARNING,
             file=self.path,
         )

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOpti
 from app.doctor.model import ENTRY_ROLE, Awaited, Entry, Found, Heading, is_merely_absent
 from app.labels import section_font
 from app.theme import RADIUS, font, mono_font, paint_icon, theme
+from core.doctor import agents_subject, topic_words
 from core.health import Finding, FindingStatus
 
 MARGIN = 16
@@ -20,7 +21,7 @@ _ICON = 16
 _GAP = 8
 _PADDING = 6
 _BETWEEN = 2
-_LONGEST_SUBJECT = "opencode agents"
+_LONGEST_TOPICS = ("machine", "processes", "settings", "own folders", "log folder", "work folder", "workflow")
 _NARROWEST_TEXT = 120
 _HEADING_ABOVE = 16
 
@@ -100,7 +101,7 @@ class FindingDelegate(QStyledItemDelegate):
         subject_font = font(bold=not quiet)
         painter.setFont(subject_font)
         painter.setPen(colors.color("quiet" if quiet else "text"))
-        subject = finding.subject if finding is not None else entry.topic
+        subject = finding.subject if finding is not None else topic_words(entry.topic)
         room = QRect(rect.left() + MARGIN + _ICON + _GAP, rect.top() + _PADDING, _subject_width(), line)
         shown = QFontMetrics(subject_font).elidedText(subject, Qt.TextElideMode.ElideRight, room.width())
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, shown)
@@ -126,7 +127,9 @@ def _text_left() -> int:
 
 
 def _subject_width() -> int:
-    return QFontMetrics(font(bold=True)).horizontalAdvance(_LONGEST_SUBJECT)
+    metrics = QFontMetrics(font(bold=True))
+    subjects = (agents_subject("opencode"), *map(topic_words, _LONGEST_TOPICS))
+    return max(map(metrics.horizontalAdvance, subjects))
 
 
 def _laid_out(text: str, width: int, top: float, token: str) -> _Text:

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from core.doctor import Told
+from core.doctor import Told, topic_words
 from core.health import Finding, FindingStatus
 
 ENTRY_ROLE = Qt.ItemDataRole.UserRole + 1
@@ -119,7 +119,7 @@ class FindingModel(QAbstractListModel):
             case Heading(text):
                 return text
             case Awaited(topic):
-                return self.tr("{0}: looking").format(topic)
+                return self.tr("{0}: looking").format(topic_words(topic))
             case Found(_, finding):
                 parts = (self._status_words(finding), finding.message, finding.advice)
                 return f"{finding.subject}: {' '.join(part for part in parts if part)}"

@@ -49,13 +49,14 @@ from core.health import Finding
 from core.json_types import JsonObject, JsonValue
 from core.problems import Problem
 from core.usage import Usage
+from core.words import say
 
 CLI = InstalledCli(
     title="Claude Code",
     program="claude",
     variable="OPENLOOP_CLAUDE",
-    install="Install it with `npm install -g @anthropic-ai/claude-code`",
-    login="Log in with `claude auth login`, or correct ANTHROPIC_API_KEY",
+    install="npm install -g @anthropic-ai/claude-code",
+    login=lambda: say("Log in with `claude auth login`, or correct ANTHROPIC_API_KEY."),
     claimed=frozenset(
         {
             *(
@@ -87,11 +88,21 @@ _TITLE_KEYS = (
 _EDITORS = ("Edit", "Write", "MultiEdit", "NotebookEdit")
 """Tools that change the file that their input names."""
 _EXIT_CODE = re.compile(r"Exit code (\d+)\b")
-_ENDINGS = {
-    "error_max_turns": "The agent used up the requests that --max-turns allows.",
-    "error_max_budget_usd": "The agent used up the money that --max-budget-usd allows.",
-    "error_max_structured_output_retries": "The agent's answer did not fit the schema of --json-schema.",
-}
+
+
+def _ending_words(kind: str) -> str:
+    """What an ending by a limit of its own means; empty: it is another one."""
+    match kind:
+        case "error_max_turns":
+            return say("The agent used up the requests that --max-turns allows.")
+        case "error_max_budget_usd":
+            return say("The agent used up the money that --max-budget-usd allows.")
+        case "error_max_structured_output_retries":
+            return say("The agent's answer did not fit the schema of --json-schema.")
+        case _:
+            return ""
+
+
 _KINDS_OF_ERROR = {
     "authentication_failed": 401,
     "billing_error": 402,
@@ -182,9 +193,16 @@ class ClaudeReader:
     def _system(self, line: JsonObject) -> list[OutputEvent]:
         if line.get("subtype") == "api_retry":
             status = status_of(line.get("error_status"))
-            reason = f"{text_of(line.get('error')) or 'no reason'}{f', {status}' if status else ''}"
+            reason = (
+                f"{text_of(line.get('error')) or say('no reason was given')}{f', {status}' if status else ''}"
+            )
             attempt, most = count_of(line.get("attempt")), count_of(line.get("max_retries"))
-            message = f"The provider did not answer ({reason}); Claude Code asks again, {attempt} of {most}."
+            message = say(
+                "The provider did not answer ({reason}); Claude Code asks again, {attempt} of {most}.",
+                reason=reason,
+                attempt=attempt,
+                most=most,
+            )
             return [ErrorReported(message, transient=True)]
         session = text_of(line.get("session_id"))
         if line.get("subtype") == "init" and session and session != self._session:
@@ -305,22 +323,23 @@ class ClaudeReader:
         errors = result.get("errors")
         told = [text_of(error) for error in errors] if isinstance(errors, list) else []
         said = text_of(result.get("result")) or "; ".join(filter(None, told))
-        if kind in _ENDINGS:
-            return Failure(_ENDINGS[kind], said)
+        ending = _ending_words(kind)
+        if ending:
+            return Failure(ending, said)
         if "No conversation found" in said:
-            return Failure("Claude Code no longer knows the session that was to be continued.", said)
+            return Failure(say("Claude Code no longer knows the session that was to be continued."), said)
         status = status_of(result.get("api_error_status")) or _KINDS_OF_ERROR.get(self._error_kind)
         # An account's used-up limit has the status of a rate limit; a line of its own tells them apart.
         limited = status == 429 or (status is None and "limit" in said)
         loss = self._loss if limited else None
-        error = CLI.provider_error(status, said or stderr or "no reason was given", self._model, loss)
+        error = CLI.provider_error(status, said or stderr or say("no reason was given"), self._model, loss)
         return failure_of(error, stderr)
 
 
 def _plain_content(value: JsonValue) -> str:
     """What a tool gave back: a text, or blocks of which those with text count."""
     if isinstance(value, list):
-        return "\n".join(text_of(object_of(block).get("text")) or "[no text]" for block in value)
+        return "\n".join(text_of(object_of(block).get("text")) or say("[no text]") for block in value)
     return text_of(value)
 
 

@@ -50,13 +50,14 @@ from core.health import Finding
 from core.json_types import JsonObject, JsonValue
 from core.problems import Problem
 from core.usage import Usage
+from core.words import say
 
 CLI = InstalledCli(
     title="Codex",
     program="codex",
     variable="OPENLOOP_CODEX",
-    install="Install it with `npm install -g @openai/codex`",
-    login="Log in with `codex login`, or correct the provider's key",
+    install="npm install -g @openai/codex",
+    login=lambda: say("Log in with `codex login`, or correct the provider's key."),
     claimed=frozenset(
         {
             *("--json", "--color", "-C", "--cd", "--ephemeral", "--worktree", "-o", "--output-last-message"),
@@ -145,7 +146,9 @@ class CodexReader:
 
     def _error_line(self, message: str) -> ErrorReported | None:
         if message.startswith(_RECONNECTING):
-            return ErrorReported(f"Codex lost its provider and asks again. {message}", transient=True)
+            return ErrorReported(
+                say("Codex lost its provider and asks again. {message}", message=message), transient=True
+            )
         if message == self._error:
             return None
         self._error = message
@@ -175,13 +178,13 @@ class CodexReader:
             return failure_of(self._reported(self._error))
         if exit_code and not self._printed and any(words in stderr for words in _START_RACE):
             return Failure(
-                "Codex could not open its database while others started. It had not begun to work.",
+                say("Codex could not open its database while others started. It had not begun to work."),
                 stderr,
                 transient=True,
                 before_work=True,
             )
         if "no rollout found" in stderr:
-            return Failure("Codex no longer knows the session that was to be continued.", stderr)
+            return Failure(say("Codex no longer knows the session that was to be continued."), stderr)
         return CLI.ended_with_code(exit_code, stderr) if exit_code else CLI.lost_end(stderr)
 
 
@@ -224,7 +227,7 @@ def _command(item: JsonObject) -> ToolUsed:
     failed = item.get("status") != "completed" or bool(code)
     output = text_of(item.get("aggregated_output"))
     if item.get("status") == "declined":
-        output = output or "The command was declined."
+        output = output or say("The command was declined.")
     return ToolUsed("shell", one_line(shell["command"] if shell else command), output, failed, exit_code=code)
 
 
@@ -242,7 +245,7 @@ def _mcp_call(item: JsonObject) -> ToolUsed:
     content = object_of(item.get("result")).get("content")
     blocks = [object_of(block) for block in content] if isinstance(content, list) else []
     error = text_of(object_of(item.get("error")).get("message"))
-    output = error or "\n".join(text_of(block.get("text")) or "[no text]" for block in blocks)
+    output = error or "\n".join(text_of(block.get("text")) or say("[no text]") for block in blocks)
     arguments = one_line(orjson.dumps(item.get("arguments")).decode()) if item.get("arguments") else ""
     name = f"{text_of(item.get('server'))}.{text_of(item.get('tool'))}"
     return ToolUsed(name, arguments, output, item.get("status") != "completed")
@@ -253,7 +256,7 @@ def _todo_list(item: JsonObject) -> ToolUsed:
     entries = [object_of(entry) for entry in told] if isinstance(told, list) else []
     done = sum(entry.get("completed") is True for entry in entries)
     lines = [f"[{'x' if entry.get('completed') else ' '}] {text_of(entry.get('text'))}" for entry in entries]
-    return ToolUsed("todo", f"{done} of {len(entries)} done", "\n".join(lines))
+    return ToolUsed("todo", say("{done} of {count} done", done=done, count=len(entries)), "\n".join(lines))
 
 
 def _other_tool(item: JsonObject) -> ToolUsed:

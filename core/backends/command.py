@@ -30,16 +30,19 @@ from core.health import Finding
 from core.parser import CLOSING, OPENING
 from core.problems import Problem, UserFileError
 from core.processes import ProgramNotFound, find_program
+from core.words import say
 
 TEXT_LIMIT = 8 * 1024 * 1024
 """Bytes of output that are kept as the answer; of a longer output the last ones, where the update stands."""
 LINE_LIMIT = 1024 * 1024
 """Bytes of a line that are held back until its end comes; a longer one is passed on in pieces."""
 
-_LOGIN = "Log in again with the program that answers, or correct its key"
 _END = 4096
 """Characters at the end of a failed program's output in which a reason is looked for."""
-_EXAMPLE = "Write the program and its arguments as a list: command: [my-agent, --fast]."
+
+
+def _example() -> str:
+    return say("Write the program and its arguments as a list: command: [my-agent, --fast].")
 
 
 class _CommandError(ValueError):
@@ -54,7 +57,7 @@ def command_words(agent: AgentDefinition) -> tuple[str, ...]:
     """
     value = (agent.model_extra or {}).get("command")
     if value is None:
-        raise _CommandError(f"The agent {agent.name} has no command.")
+        raise _CommandError(say("The agent {name} has no command.", name=agent.name))
     if isinstance(value, str):
         lexer = shlex.shlex(value, posix=True, punctuation_chars=False)
         lexer.whitespace_split = True
@@ -63,31 +66,37 @@ def command_words(agent: AgentDefinition) -> tuple[str, ...]:
             words = list(lexer)
         except ValueError as error:
             raise _CommandError(
-                f"The command of the agent {agent.name} has a quote that is not closed."
+                say("The command of the agent {name} has a quote that is not closed.", name=agent.name)
             ) from error
     elif isinstance(value, list):
         words = []
         for word in value:
             if not isinstance(word, str):
                 raise _CommandError(
-                    f"The command of the agent {agent.name} contains {word!r}, which YAML does not take for "
-                    f'text. Put it into quotes: "{word}".'
+                    say(
+                        "The command of the agent {name} contains {word!r}, which YAML does not take for "
+                        'text. Put it into quotes: "{word}".',
+                        name=agent.name,
+                        word=word,
+                    )
                 )
             words.append(word)
     else:
-        raise _CommandError(f"The command of the agent {agent.name} is neither a list nor a text.")
+        raise _CommandError(
+            say("The command of the agent {name} is neither a list nor a text.", name=agent.name)
+        )
     if not words or not words[0].strip():
-        raise _CommandError(f"The command of the agent {agent.name} is empty.")
+        raise _CommandError(say("The command of the agent {name} is empty.", name=agent.name))
     if any("\0" in word for word in words):
-        raise _CommandError(f"The command of the agent {agent.name} contains a NUL character.")
+        raise _CommandError(say("The command of the agent {name} contains a NUL character.", name=agent.name))
     return tuple(words)
 
 
 class CommandReader:
     """Reads plain output: passes it on in whole lines, and keeps its end as the answer."""
 
-    def __init__(self, program: str = "The command") -> None:
-        self._program = program
+    def __init__(self, program: str = "") -> None:
+        self._program = program or say("The command")
         self._line: list[bytes] = []
         self._line_bytes = 0
         self._kept: deque[bytes] = deque()
@@ -125,8 +134,11 @@ class CommandReader:
         failure = _failure(exit_code, signal, stderr_tail.strip())
         if failure is None and self._cut and CLOSING in text and OPENING not in text:
             failure = Failure(
-                f"Its state update is longer than {TEXT_LIMIT // 2**20} MiB, which is all of an answer that "
-                "is kept. Make it smaller, or write large data into a file and name that in the payload."
+                say(
+                    "Its state update is longer than {size} MiB, which is all of an answer that is "
+                    "kept. Make it smaller, or write large data into a file and name that in the payload.",
+                    size=TEXT_LIMIT // 2**20,
+                )
             )
         return Verdict(text, self._loss(text, stderr_tail, failure) or failure)
 
@@ -140,7 +152,8 @@ class CommandReader:
             loss, notice = found or (None, "")
         if loss is None:
             return None
-        return Failure(loss.words(self._program, _LOGIN, notice), stderr_tail.strip(), provider_wide=True)
+        login = say("Log in again with the program that answers, or correct its key.")
+        return Failure(loss.words(self._program, login, notice), stderr_tail.strip(), provider_wide=True)
 
     def _hold(self, data: bytes) -> None:
         if data:
@@ -183,8 +196,8 @@ def _failure(exit_code: int | None, signal: int | None, stderr_tail: str) -> Fai
     if exit_code == 0:
         return None
     if exit_code is None:
-        return ended_from_outside("The command", signal, stderr_tail)
-    return Failure(f"The command failed with exit code {exit_code}.", stderr_tail)
+        return ended_from_outside(say("The command"), signal, stderr_tail)
+    return Failure(say("The command failed with exit code {code}.", code=exit_code), stderr_tail)
 
 
 class CommandBackend(OutputTellsAll):
@@ -216,15 +229,23 @@ class CommandBackend(OutputTellsAll):
             name = order.agent.name
             if error.found_but is not None:
                 return Problem(
-                    f"The agent {name} runs {error.found_but}, which may not be executed.",
+                    say(
+                        "The agent {name} runs {program}, which may not be executed.",
+                        name=name,
+                        program=error.found_but,
+                    ),
                     "command",
-                    "Make it executable, or name the program that runs it first.",
+                    say("Make it executable, or name the program that runs it first."),
                     file=order.agent.path,
                 )
             return Problem(
-                f"The agent {name} runs {error.name}, but there is no such program.",
+                say(
+                    "The agent {name} runs {program}, but there is no such program.",
+                    name=name,
+                    program=error.name,
+                ),
                 "command",
-                "Install it, add its folder to PATH, or write its full path.",
+                say("Install it, add its folder to PATH, or write its full path."),
                 file=order.agent.path,
             )
         return None
@@ -239,10 +260,10 @@ class CommandBackend(OutputTellsAll):
     def reader(self, order: TurnOrder) -> CommandReader:
         """A new reader for one attempt."""
         try:
-            return CommandReader(f"The command {Path(command_words(order.agent)[0]).name}")
+            return CommandReader(say("The command {name}", name=Path(command_words(order.agent)[0]).name))
         except _CommandError:
             return CommandReader()
 
 
 def _as_problem(agent: AgentDefinition, error: _CommandError) -> Problem:
-    return Problem(str(error), "command", _EXAMPLE, file=agent.path)
+    return Problem(str(error), "command", _example(), file=agent.path)

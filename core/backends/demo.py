@@ -40,6 +40,7 @@ from core.health import Finding, FindingStatus
 from core.json_types import JsonObject, JsonValue
 from core.problems import Problem, UserFileError
 from core.usage import Usage
+from core.words import say
 
 MODEL = "demo"
 TEMPORARY_FAILURE = 75
@@ -196,8 +197,8 @@ def _problems_of(agent: AgentDefinition) -> list[Problem]:
             for detail in error.errors(include_url=False, include_input=False)
         ]
     if len(_as_argument(agent, MODEL, "")) > _LONGEST_ARGUMENT:
-        message = "The orders for the demo agent are too long for a command line."
-        return [Problem(message, "demo", "Shorten text and writes.", file=agent.path)]
+        message = say("The orders for the demo agent are too long for a command line.")
+        return [Problem(message, "demo", say("Shorten text and writes."), file=agent.path)]
     return []
 
 
@@ -218,19 +219,24 @@ def _problem(agent: AgentDefinition, keys: tuple[str, ...], kind: str, message: 
     place = ".".join(("demo", *keys))
     if kind == "extra_forbidden":
         known = _keys_below(keys[:-1])
-        suggestion = did_you_mean(keys[-1], known) or f"There are: {', '.join(sorted(known))}."
+        suggestion = did_you_mean(keys[-1], known) or say(
+            "There are: {names}.", names=", ".join(sorted(known))
+        )
         return Problem(
-            f"The demo agent knows no key {keys[-1]}.", place, suggestion=suggestion, file=agent.path
+            say("The demo agent knows no key {key}.", key=keys[-1]),
+            place,
+            suggestion=suggestion,
+            file=agent.path,
         )
     if kind in ("model_type", "model_attributes_type"):
         return Problem(
-            f"{place} must be keys and values.",
+            say("{place} must be keys and values.", place=place),
             place,
-            suggestion="Write them indented below it, such as seconds: 3.",
+            suggestion=say("Write them indented below it, such as seconds: 3."),
             file=agent.path,
         )
     what = message[:1].lower() + message[1:]
-    return Problem(f"{place} cannot be used: {what}.", place, file=agent.path)
+    return Problem(say("{place} cannot be used: {what}.", place=place, what=what), place, file=agent.path)
 
 
 _BELOW: Mapping[str, type[_Orders]] = {
@@ -289,17 +295,17 @@ class DemoReader:
                 provider_wide=self._error.provider_wide,
             )
         if exit_code is None:
-            return ended_from_outside("The demo agent", signal, stderr_tail)
+            return ended_from_outside(say("The demo agent"), signal, stderr_tail)
         if exit_code != 0:
             return Failure(
-                f"The demo agent failed with exit code {exit_code}.",
+                say("The demo agent failed with exit code {code}.", code=exit_code),
                 stderr_tail,
                 transient=exit_code in (TEMPORARY_FAILURE, LOST_START),
                 before_work=exit_code == LOST_START,
                 provider_wide=exit_code == PROVIDER_WIDE_FAILURE,
             )
         if self._stop_reason in (None, "tool-calls"):
-            return Failure("The demo agent's output ends in the middle of its work.", stderr_tail)
+            return Failure(say("The demo agent's output ends in the middle of its work."), stderr_tail)
         return None
 
     def _events(self, items: Sequence[LineItem]) -> list[OutputEvent]:
@@ -399,9 +405,11 @@ class DemoBackend(OutputTellsAll):
     def examine(self, workdir: Path) -> list[Finding]:
         """Whether the demo agent is where it belongs; it needs nothing but this Python."""
         if _program().is_file():
-            return [Finding("demo", FindingStatus.OK, "Demo agents need no account, no key and no network.")]
-        message = f"{_program()} is missing, so the examples cannot run."
-        return [Finding("demo", FindingStatus.ERROR, message, "Install OpenLoop again.", absent=True)]
+            return [
+                Finding("demo", FindingStatus.OK, say("Demo agents need no account, no key and no network."))
+            ]
+        message = say("{program} is missing, so the examples cannot run.", program=_program())
+        return [Finding("demo", FindingStatus.ERROR, message, say("Install OpenLoop again."), absent=True)]
 
     def check(self, orders: Sequence[TurnOrder]) -> list[Problem]:
         """Every wrong key or value under `demo:`, once for each agent."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from signal import Signals
 
 from core.backends.base import Failure
+from core.words import say
 
 
 def ended_from_outside(who: str, signal: int | None, stderr: str) -> Failure:
@@ -13,15 +14,18 @@ def ended_from_outside(who: str, signal: int | None, stderr: str) -> Failure:
     Signal 9 that OpenLoop did not send is the system's way to get memory back, and it says nothing of it.
     """
     if signal is None:
-        return Failure(f"{who} was ended in an unknown way.", stderr)
+        return Failure(say("{who} was ended in an unknown way.", who=who), stderr)
     if signal == 9:
         return Failure(
-            f"{who} was ended by the system, often for lack of memory. Let fewer agents run at once.",
+            say(
+                "{who} was ended by the system, often for lack of memory. Let fewer agents run at once.",
+                who=who,
+            ),
             stderr,
             transient=True,
         )
     try:
         name = Signals(signal).name
     except ValueError:
-        name = f"signal {signal}"
-    return Failure(f"{who} was ended from outside ({name}).", stderr)
+        name = say("signal {number}", number=signal)
+    return Failure(say("{who} was ended from outside ({name}).", who=who, name=name), stderr)

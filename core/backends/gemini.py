@@ -47,13 +47,14 @@ from core.health import Finding
 from core.json_types import JsonObject
 from core.problems import Problem
 from core.usage import Usage
+from core.words import say
 
 CLI = InstalledCli(
     title="Gemini CLI",
     program="gemini",
     variable="OPENLOOP_GEMINI",
-    install="Install it with `npm install -g @google/gemini-cli`",
-    login="Start `gemini` once and log in, or correct GEMINI_API_KEY",
+    install="npm install -g @google/gemini-cli",
+    login=lambda: say("Start `gemini` once and log in, or correct GEMINI_API_KEY."),
     claimed=frozenset(
         {
             *("-o", "--output-format", "-p", "--prompt", "-i", "--prompt-interactive", "-w", "--worktree"),
@@ -77,12 +78,22 @@ _EDITORS = ("write_file", "replace")
 _STATUS = re.compile(r'"code":\s*(\d{3})\b|\bstatus:? (\d{3})\b')
 _SAID = re.compile(r'"message":\s*"((?:[^"\\]|\\.)*)"')
 _NOT_LOGGED_IN = 41
-_EXITS = {
-    52: "Gemini CLI cannot read its settings. Correct the file that it names.",
-    53: "The agent used up the requests that maxSessionTurns of Gemini CLI's settings allows.",
-    55: "Gemini CLI does not trust the working directory. Start `gemini` in it once and trust it, or add "
-    '"--skip-trust" to the agent\'s extra_args.',
-}
+
+
+def _exit_words(code: int | None) -> str:
+    """What an exit code of its own means; empty: it has no meaning of its own."""
+    match code:
+        case 52:
+            return say("Gemini CLI cannot read its settings. Correct the file that it names.")
+        case 53:
+            return say("The agent used up the requests that maxSessionTurns of Gemini CLI's settings allows.")
+        case 55:
+            return say(
+                "Gemini CLI does not trust the working directory. Start `gemini` in it once and trust it, or "
+                'add "--skip-trust" to the agent\'s extra_args.'
+            )
+        case _:
+            return ""
 
 
 class GeminiReader:
@@ -194,7 +205,9 @@ class GeminiReader:
         if exit_code is None:
             return ended_from_outside(CLI.title, signal, stderr)
         if self._result is not None and self._result.get("status") != "success":
-            message = text_of(object_of(self._result.get("error")).get("message")) or "no reason was given"
+            message = text_of(object_of(self._result.get("error")).get("message")) or say(
+                "no reason was given"
+            )
             status = _STATUS.search(message)
             said = _SAID.search(message)
             code = int(status[1] or status[2]) if status else None
@@ -203,12 +216,13 @@ class GeminiReader:
             error = CLI.provider_error(code, said[1] if said else message, self._model, loss)
             return failure_of(replace(error, detail=message), stderr)
         if exit_code == _NOT_LOGGED_IN:
-            message = ProviderLoss(Lost.LOGIN).words(CLI.title, CLI.login, stderr)
+            message = ProviderLoss(Lost.LOGIN).words(CLI.title, CLI.login(), stderr)
             return Failure(message, stderr, provider_wide=True)
-        if exit_code in _EXITS:
-            return Failure(_EXITS[exit_code], stderr)
+        meaning = _exit_words(exit_code)
+        if meaning:
+            return Failure(meaning, stderr)
         if "Error resuming session" in stderr:
-            return Failure("Gemini CLI no longer knows the session that was to be continued.", stderr)
+            return Failure(say("Gemini CLI no longer knows the session that was to be continued."), stderr)
         return CLI.ended_with_code(exit_code, stderr) if exit_code else CLI.lost_end(stderr)
 
 

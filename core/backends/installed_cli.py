@@ -14,6 +14,7 @@ from core.backends.provider_loss import ProviderLoss, loss_in_lines, notice_of_l
 from core.json_types import JsonObject, JsonValue
 from core.problems import Problem
 from core.processes import ProgramNotFound, find_program
+from core.words import say
 
 EXTRA_ARGUMENTS = "extra_args"
 """The key of an agent's front matter with more arguments for its CLI, as a list of texts."""
@@ -42,7 +43,9 @@ class InstalledCli:
     program: str
     variable: str
     install: str
-    login: str
+    """The command that installs it."""
+    login: Callable[[], str]
+    """A sentence that says how to log in."""
     claimed: frozenset[str] = frozenset()
 
     def find(self, workdir: Path) -> str:
@@ -53,9 +56,15 @@ class InstalledCli:
         except ProgramNotFound:
             if named:
                 raise FileNotFoundError(
-                    f"{self.variable} names {named}, but no program can be run there."
+                    say(
+                        "{variable} names {file}, but no program can be run there.",
+                        variable=self.variable,
+                        file=named,
+                    )
                 ) from None
-            raise FileNotFoundError(f"{self.title} is not installed, or not in PATH.") from None
+            raise FileNotFoundError(
+                say("{program} is not installed, or not in PATH.", program=self.title)
+            ) from None
 
     def check(self, orders: Sequence[TurnOrder]) -> list[Problem]:
         """What stands in the way of these turns, as far as it can be told without running the CLI."""
@@ -66,7 +75,13 @@ class InstalledCli:
             self.find(orders[0].workdir)
         except FileNotFoundError as error:
             problems.append(
-                Problem(str(error), suggestion=f"{self.install}, or choose another backend for these agents.")
+                Problem(
+                    str(error),
+                    suggestion=say(
+                        "Install it with `{command}`, or choose another backend for these agents.",
+                        command=self.install,
+                    ),
+                )
             )
         for order in orders:
             problem = self._arguments_problem(order.agent)
@@ -80,17 +95,28 @@ class InstalledCli:
             len(value) if isinstance(value, list) else -1
         ):
             return Problem(
-                f"{EXTRA_ARGUMENTS} of the agent {agent.name} must be a list of texts.",
+                say(
+                    "{key} of the agent {name} must be a list of texts.",
+                    key=EXTRA_ARGUMENTS,
+                    name=agent.name,
+                ),
                 EXTRA_ARGUMENTS,
-                f'Write them as a list: {EXTRA_ARGUMENTS}: ["--flag", "value"].',
+                say(
+                    'Write them as a list: {key}: ["--flag", "value"].',
+                    key=EXTRA_ARGUMENTS,
+                ),
                 file=agent.path,
             )
         claimed = [word for word in extra_arguments(agent) if word.partition("=")[0] in self.claimed]
         if claimed:
             return Problem(
-                f"{claimed[0]} cannot be used by the agent {agent.name}: OpenLoop gives it itself.",
+                say(
+                    "{flag} cannot be used by the agent {name}: OpenLoop gives it itself.",
+                    flag=claimed[0],
+                    name=agent.name,
+                ),
                 EXTRA_ARGUMENTS,
-                "Take it out.",
+                say("Take it out."),
                 file=agent.path,
             )
         return None
@@ -106,7 +132,7 @@ class InstalledCli:
         """
         loss = loss or provider_loss(said, status)
         if loss is not None:
-            return ErrorReported(loss.words(self.title, self.login, said), said, provider_wide=True)
+            return ErrorReported(loss.words(self.title, self.login(), said), said, provider_wide=True)
         passing = status in (408, 409, 425, 429) or (status is not None and status >= 500)
         if status is None:
             passing = bool(_PASSING.search(said))
@@ -117,38 +143,53 @@ class InstalledCli:
         loss = notice_of_loss(answer)
         if loss is None:
             return None
-        return Failure(loss.words(self.title, self.login, answer.strip()), answer, provider_wide=True)
+        return Failure(loss.words(self.title, self.login(), answer.strip()), answer, provider_wide=True)
 
     def _words(self, status: int | None, said: str, model: str | None) -> str:
-        asked = f"the model {model}" if model else "the model"
+        asked = say("the model {model}", model=model) if model else say("the model")
         if status == 413 or _TOO_LONG.search(said):
-            return (
-                f"The prompt is too long for {asked}. Make the payload smaller, or use a model with a larger "
-                "context."
+            return say(
+                "The prompt is too long for {model}. Make the payload smaller, or use a model with a "
+                "larger context.",
+                model=asked,
             )
         if status == 404:
-            return f"The provider does not know {asked}, or its address is wrong (404). It said: {said}"
+            return say(
+                "The provider does not know {model}, or its address is wrong (404). It said: {said}",
+                model=asked,
+                said=said,
+            )
         if status == 429:
-            return f"The provider takes no more requests for now (429), a rate limit. It said: {said}"
+            return say(
+                "The provider takes no more requests for now (429), a rate limit. It said: {said}", said=said
+            )
         if status is not None and status >= 500:
-            return f"The provider failed ({status}), also when asked again. It said: {said}"
+            return say(
+                "The provider failed ({status}), also when asked again. It said: {said}",
+                status=status,
+                said=said,
+            )
         if status is not None:
-            return f"The provider refused the request ({status}): {said}"
-        return f"{self.title} reported an error: {said}"
+            return say("The provider refused the request ({status}): {said}", status=status, said=said)
+        return say("{program} reported an error: {said}", program=self.title, said=said)
 
     def ended_with_code(self, exit_code: int, stderr: str) -> Failure:
         """The failure of a process that ended with an exit code and no explanation on standard output."""
         found = loss_in_lines(stderr)
         if found is not None:
             loss, notice = found
-            return Failure(loss.words(self.title, self.login, notice), stderr, provider_wide=True)
+            return Failure(loss.words(self.title, self.login(), notice), stderr, provider_wide=True)
         lines = [line.strip() for line in stderr.splitlines() if line.strip()]
-        said = f" It said: {lines[-1]}" if lines else " It said nothing."
-        return Failure(f"{self.title} ended with exit code {exit_code}.{said}", stderr)
+        said = say("It said: {line}", line=lines[-1]) if lines else say("It said nothing.")
+        ended = say("{program} ended with exit code {code}.", program=self.title, code=exit_code)
+        return Failure(f"{ended} {said}", stderr)
 
     def lost_end(self, stderr: str) -> Failure:
         """The failure of a process that ended well, but whose last line is missing."""
-        return Failure(f"The last part of {self.title}'s output is missing, so its answer is lost.", stderr)
+        return Failure(
+            say("The last part of {program}'s output is missing, so its answer is lost.", program=self.title),
+            stderr,
+        )
 
 
 def extra_arguments(agent: AgentDefinition) -> tuple[str, ...]:

@@ -30,17 +30,11 @@ from core.json_types import JsonObject
 from core.jsonc import parse_jsonc, read_text
 from core.probing import NoAnswer
 from core.problems import UserFileError
+from core.words import say
 
 LoginCheck: TypeAlias = Callable[[str, FoundProgram, Path], Finding]
 """Name of the backend, program, working folder -> what is known of the login."""
 
-_METHODS = {
-    "oauth_token": "with an OAuth token",
-    "api_key": "with an API key",
-    "claude.ai": "with a Claude account",
-    "third_party": "through",
-}
-_CODEX_LOGINS = {"api key": "with an API key", "chatgpt": "with a ChatGPT account"}
 _GEMINI_VARIABLES = (
     "GEMINI_API_KEY",
     "GOOGLE_API_KEY",
@@ -62,25 +56,43 @@ def claude_login(subject: str, program: FoundProgram, workdir: Path) -> Finding:
         answer = ask(program.path, ("auth", "status"), workdir, {"DISABLE_AUTOUPDATER": "1"})
         told = orjson.loads(answer.stdout)
     except NoAnswer as error:
-        return cannot_tell_login(subject, f"`{words}` gave no answer: {error}")
+        return cannot_tell_login(
+            subject, say("`{command}` gave no answer: {error}", command=words, error=error)
+        )
     except orjson.JSONDecodeError:
         keys = named_variables("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN")
         if keys:
-            return logged_in(subject, f"{keys[0]} is set.")
-        return cannot_tell_login(subject, f"`{words}` gives no answer that can be read.")
+            return logged_in(subject, say("{variable} is set.", variable=keys[0]))
+        return cannot_tell_login(subject, say("`{command}` gives no answer that can be read.", command=words))
     status: JsonObject = told if isinstance(told, dict) else {}
     if status.get("loggedIn") is True:
         method, source = text_of(status.get("authMethod")), text_of(status.get("apiKeySource"))
-        how = _METHODS.get(method, "")
-        if method == "third_party":
-            how = f"{how} {text_of(status.get('apiProvider')) or 'another provider'}"
-        words = f"Logged in {how}".strip()
-        return logged_in(subject, f"{words} ({source})." if source else f"{words}.")
+        words = _claude_words(method, text_of(status.get("apiProvider")))
+        return logged_in(subject, f"{words.removesuffix('.')} ({source})." if source else words)
     if status.get("loggedIn") is False:
         return not_logged_in(
-            subject, "Not logged in.", "Log in with `claude auth login`, or set ANTHROPIC_API_KEY.", sure=True
+            subject,
+            say("Not logged in."),
+            say("Log in with `claude auth login`, or set ANTHROPIC_API_KEY."),
+            sure=True,
         )
-    return cannot_tell_login(subject, f"`{words}` gives no answer that can be read.")
+    return cannot_tell_login(subject, say("`{command}` gives no answer that can be read.", command=words))
+
+
+def _claude_words(method: str, provider: str) -> str:
+    match method:
+        case "oauth_token":
+            return say("Logged in with an OAuth token.")
+        case "api_key":
+            return say("Logged in with an API key.")
+        case "claude.ai":
+            return say("Logged in with a Claude account.")
+        case "third_party" if provider:
+            return say("Logged in through {provider}.", provider=provider)
+        case "third_party":
+            return say("Logged in through another provider.")
+        case _:
+            return say("Logged in.")
 
 
 def codex_login(subject: str, program: FoundProgram, workdir: Path) -> Finding:
@@ -88,22 +100,25 @@ def codex_login(subject: str, program: FoundProgram, workdir: Path) -> Finding:
     try:
         answer = ask(program.path, ("login", "status"), workdir)
     except NoAnswer as error:
-        return cannot_tell_login(subject, f"`codex login status` gave no answer: {error}")
+        return cannot_tell_login(subject, say("`codex login status` gave no answer: {error}", error=error))
     said = plain(f"{answer.stdout}\n{answer.stderr}").lower()
     if answer.exit_code == 0:
         # What it says of a key shows a part of it.
-        how = (
-            "with an API key" if "api key" in said else "with a ChatGPT account" if "chatgpt" in said else ""
-        )
-        return logged_in(subject, f"{f'Logged in {how}'.strip()}.")
+        if "api key" in said:
+            return logged_in(subject, say("Logged in with an API key."))
+        if "chatgpt" in said:
+            return logged_in(subject, say("Logged in with a ChatGPT account."))
+        return logged_in(subject, say("Logged in."))
     if "not logged in" not in said:
-        return cannot_tell_login(subject, f"`codex login status` failed. {said_by(answer)}".strip())
+        return cannot_tell_login(
+            subject, say("`codex login status` failed. {said}", said=said_by(answer)).strip()
+        )
     if named_variables("CODEX_API_KEY"):
-        return logged_in(subject, "CODEX_API_KEY is set.")
+        return logged_in(subject, say("CODEX_API_KEY is set."))
     return not_logged_in(
         subject,
-        "Not logged in.",
-        "Log in with `codex login`. A provider of your own in Codex's configuration may do without.",
+        say("Not logged in."),
+        say("Log in with `codex login`. A provider of your own in Codex's configuration may do without."),
         sure=False,
     )
 
@@ -113,23 +128,27 @@ def gemini_login(subject: str, program: FoundProgram, workdir: Path) -> Finding:
     del program
     keys = named_variables(*_GEMINI_VARIABLES)
     if keys:
-        return logged_in(subject, f"{keys[0]} is set.")
+        return logged_in(subject, say("{variable} is set.", variable=keys[0]))
     home = Path(os.environ.get("GEMINI_CLI_HOME") or Path.home())
     own = home / ".gemini"
     if (own / "oauth_creds.json").is_file():
-        return logged_in(subject, f"Logged in with a Google account ({own / 'oauth_creds.json'}).")
+        return logged_in(
+            subject, say("Logged in with a Google account ({file}).", file=own / "oauth_creds.json")
+        )
     # It reads the first .env file from the working folder upwards, in which .gemini/.env comes first.
     for folder in dict.fromkeys((workdir, *workdir.parents, home)):
         for file in (folder / ".gemini" / ".env", folder / ".env"):
             if _has_key(file):
-                return logged_in(subject, f"{file} has a key.")
+                return logged_in(subject, say("{file} has a key.", file=file))
     chosen = _chosen_login(own / "settings.json")
     if chosen:
-        return cannot_tell_login(subject, f"The way “{chosen}” is chosen in {own / 'settings.json'}.")
+        return cannot_tell_login(
+            subject, say("The way “{chosen}” is chosen in {file}.", chosen=chosen, file=own / "settings.json")
+        )
     return not_logged_in(
         subject,
-        "No login was found.",
-        "Start `gemini` once and log in, or set GEMINI_API_KEY.",
+        say("No login was found."),
+        say("Start `gemini` once and log in, or set GEMINI_API_KEY."),
         sure=False,
     )
 

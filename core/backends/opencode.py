@@ -30,6 +30,7 @@ from core.json_types import JsonObject
 from core.jsonc import parse_jsonc
 from core.problems import Problem, UserFileError
 from core.processes import ProgramNotFound, find_program
+from core.words import say
 
 PROGRAM_VARIABLE = "OPENLOOP_OPENCODE"
 """Environment variable with the path of opencode, for one that is not in PATH."""
@@ -88,7 +89,10 @@ class OpencodeBackend:
             return [
                 Problem(
                     str(error),
-                    suggestion="Install it with `npm install -g opencode-ai`, or choose another backend.",
+                    suggestion=say(
+                        "Install it with `{command}`, or choose another backend.",
+                        command="npm install -g opencode-ai",
+                    ),
                 )
             ]
         return check_orders(program, orders)
@@ -96,7 +100,9 @@ class OpencodeBackend:
     def silence_reason(self, order: TurnOrder) -> str:
         """The error in opencode's log after which it asks the provider again by itself."""
         error = self._last_error(order)
-        return error and f'The provider refused, and opencode waits to ask again: "{shortened(error)}"'
+        return error and say(
+            'The provider refused, and opencode waits to ask again: "{error}"', error=shortened(error)
+        )
 
     def hidden_failure(self, order: TurnOrder) -> Failure | None:
         """A used-up limit: opencode waits for it to reset, for hours and without a word."""
@@ -177,9 +183,13 @@ def find_opencode(workdir: Path) -> str:
     except ProgramNotFound:
         if named:
             raise FileNotFoundError(
-                f"{PROGRAM_VARIABLE} names {named}, but no program can be run there."
+                say(
+                    "{variable} names {file}, but no program can be run there.",
+                    variable=PROGRAM_VARIABLE,
+                    file=named,
+                )
             ) from None
-        raise FileNotFoundError("opencode is not installed, or not in PATH.") from None
+        raise FileNotFoundError(say("opencode is not installed, or not in PATH.")) from None
 
 
 def _behind_shim(program: str) -> str:

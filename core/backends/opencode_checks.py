@@ -17,6 +17,7 @@ from core.backends.base import TurnOrder
 from core.findings import did_you_mean
 from core.probing import CannotStart, NoAnswer, probe
 from core.problems import Problem, Severity
+from core.words import say
 
 PROBE_SECONDS = 60.0
 """How long `opencode models` may take; a first start on a busy machine needs many seconds."""
@@ -26,19 +27,29 @@ _MODEL_LINE = re.compile(r"^[^\s/]+/\S+$", re.MULTILINE)
 _TELLING_VARIABLES = ("OPENCODE_", "XDG_", "HOME", "USERPROFILE")
 _BAD_CONFIGURATION = re.compile(r"not valid JSON|[Cc]onfig\S* .*invalid")
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
-_CLAIMED_ARGUMENTS = {
-    "--format": "OpenLoop reads the JSON format",
-    "--attach": "it loses the agents' answers",
-    "--continue": "it would continue some other session",
-    "-c": "it would continue some other session",
-    "--session": "OpenLoop names the session itself",
-    "-s": "OpenLoop names the session itself",
-    "--fork": "corrections continue the same session",
-    "--interactive": "nobody can answer",
-    "-i": "nobody can answer",
-    "--dir": "a turn's directory is the workflow's",
-    "--title": "OpenLoop gives the title",
-}
+
+
+def _why_claimed(flag: str) -> str:
+    """Why an argument cannot be given; empty: it can."""
+    match flag:
+        case "--format":
+            return say("{flag} cannot be used here: OpenLoop reads the JSON format.", flag=flag)
+        case "--attach":
+            return say("{flag} cannot be used here: it loses the agents' answers.", flag=flag)
+        case "--continue" | "-c":
+            return say("{flag} cannot be used here: it would continue some other session.", flag=flag)
+        case "--session" | "-s":
+            return say("{flag} cannot be used here: OpenLoop names the session itself.", flag=flag)
+        case "--fork":
+            return say("{flag} cannot be used here: corrections continue the same session.", flag=flag)
+        case "--interactive" | "-i":
+            return say("{flag} cannot be used here: nobody can answer.", flag=flag)
+        case "--dir":
+            return say("{flag} cannot be used here: a turn's directory is the workflow's.", flag=flag)
+        case "--title":
+            return say("{flag} cannot be used here: OpenLoop gives the title.", flag=flag)
+        case _:
+            return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +96,10 @@ def _check_arguments(orders: Sequence[TurnOrder]) -> list[Problem]:
     problems: list[Problem] = []
     for argument in _unique(argument for order in orders for argument in order.defaults.extra_args):
         flag = argument.partition("=")[0]
-        if flag in _CLAIMED_ARGUMENTS:
-            problems.append(
-                Problem(
-                    f"{flag} cannot be used here: {_CLAIMED_ARGUMENTS[flag]}.",
-                    place="opencode_defaults.extra_args",
-                    suggestion="Take it out.",
-                )
-            )
+        why = _why_claimed(flag)
+        if why:
+            place = "opencode_defaults.extra_args"
+            problems.append(Problem(why, place=place, suggestion=say("Take it out.")))
     return problems
 
 
@@ -106,19 +113,21 @@ def _check_agents(program: str, workdir: Path, flags: tuple[str, ...], names: li
         if all(known.get(name) in ("primary", "all") for name in names):
             return []
     if not known:
-        return [_cannot_tell("its agents", "its answer could not be read")]
+        return [_cannot_tell(say("its agents"), say("its answer could not be read"))]
     problems = []
     for name in names:
         if name not in known:
             fit = [other for other, mode in known.items() if mode != "subagent"]
-            near = did_you_mean(name, fit) or f"There are: {', '.join(fit)}."
-            problems.append(Problem(f"opencode has no agent called {name}.", place=place, suggestion=near))
+            near = did_you_mean(name, fit) or say("There are: {names}.", names=", ".join(fit))
+            problems.append(
+                Problem(say("opencode has no agent called {name}.", name=name), place=place, suggestion=near)
+            )
         elif known[name] == "subagent":
             problems.append(
                 Problem(
-                    f"{name} is a subagent of opencode, which cannot run a turn of its own.",
+                    say("{name} is a subagent of opencode, which cannot run a turn of its own.", name=name),
                     place=place,
-                    suggestion="Name a primary agent, such as build.",
+                    suggestion=say("Name a primary agent, such as build."),
                 )
             )
     return problems
@@ -127,8 +136,8 @@ def _check_agents(program: str, workdir: Path, flags: tuple[str, ...], names: li
 def _check_models(program: str, workdir: Path, flags: tuple[str, ...], names: list[str]) -> list[Problem]:
     problems = [
         Problem(
-            f"{name} is not the full name of a model.",
-            suggestion="opencode wants provider/model, such as anthropic/claude-sonnet-4-5.",
+            say("{name} is not the full name of a model.", name=name),
+            suggestion=say("opencode wants provider/model, such as anthropic/claude-sonnet-4-5."),
         )
         for name in names
         if "/" not in name.strip("/")
@@ -144,20 +153,28 @@ def _check_models(program: str, workdir: Path, flags: tuple[str, ...], names: li
         if set(names) <= set(known):
             return problems
     if not known:
-        return [*problems, _cannot_tell("its models", "it lists none")]
+        return [*problems, _cannot_tell(say("its models"), say("it lists none"))]
     providers = {model.partition("/")[0] for model in known}
     for name in names:
         if name in known:
             continue
         provider = name.partition("/")[0]
         if provider in providers:
-            near = did_you_mean(name, known) or f"`opencode models {provider}` lists those it knows."
-            problems.append(Problem(f"opencode does not know the model {name}.", suggestion=near))
+            near = did_you_mean(name, known) or say(
+                "`opencode models {provider}` lists those it knows.", provider=provider
+            )
+            problems.append(
+                Problem(say("opencode does not know the model {name}.", name=name), suggestion=near)
+            )
         else:
             problems.append(
                 Problem(
-                    f"opencode cannot use the model {name}: it has no provider called {provider}.",
-                    suggestion="Log in with `opencode auth login`, or configure the provider.",
+                    say(
+                        "opencode cannot use the model {name}: it has no provider called {provider}.",
+                        name=name,
+                        provider=provider,
+                    ),
+                    suggestion=say("Log in with `opencode auth login`, or configure the provider."),
                 )
             )
     return problems
@@ -195,15 +212,18 @@ def _run(program: str, arguments: tuple[str, ...], workdir: Path) -> str | Probl
             seconds=PROBE_SECONDS,
         )
     except CannotStart as error:
-        return Problem(f"opencode cannot be started. {error}")
+        return Problem(say("opencode cannot be started. {error}", error=error))
     except NoAnswer as error:
         why = str(error).rstrip(".")
         return _cannot_tell(what, why[:1].lower() + why[1:])
     if answer.exit_code == 0:
         return answer.stdout
-    said = _reason(answer.stderr) or f"exit code {answer.exit_code}"
+    said = _reason(answer.stderr) or say("exit code {code}", code=answer.exit_code)
     if _BAD_CONFIGURATION.search(said):
-        return Problem(f"opencode cannot read its configuration: {said}.", suggestion="Correct that file.")
+        return Problem(
+            say("opencode cannot read its configuration: {said}.", said=said),
+            suggestion=say("Correct that file."),
+        )
     return _cannot_tell(what, said)
 
 
@@ -216,8 +236,8 @@ def _reason(stderr: str) -> str:
 
 def _cannot_tell(what: str, why: str) -> Problem:
     return Problem(
-        f"opencode could not be asked for {what}: {why}.",
-        suggestion="The run can start; a name that is wrong will show only then.",
+        say("opencode could not be asked for {what}: {why}.", what=what, why=why),
+        suggestion=say("The run can start; a name that is wrong will show only then."),
         severity=Severity.WARNING,
     )
 

@@ -18,6 +18,7 @@ from core.backends.provider_loss import (
     shortened,
 )
 from core.json_types import JsonObject, JsonValue
+from core.words import say
 
 _TRANSIENT_STATUS = frozenset({408, 409, 425, 429})
 _TRANSIENT_WORDS = re.compile(
@@ -25,7 +26,6 @@ _TRANSIENT_WORDS = re.compile(
     r"|cannot connect|connection|socket|econn|epipe|network|unavailable|try again|json parsing failed",
     re.IGNORECASE,
 )
-_LOGIN = "Log in with `opencode auth login`, or correct the key in opencode's configuration"
 _LONG_WAIT = 600
 """Seconds to wait from which on a rate limit is a usage limit; opencode waits them out without a word."""
 _TOO_LONG_WORDS = re.compile(
@@ -40,13 +40,13 @@ def error_reported(error: JsonValue, model: str | None) -> ErrorReported:
     name = str(fields.get("name") or "")
     data = fields.get("data")
     told: JsonObject = data if isinstance(data, dict) else {}
-    message = _inner_message(told.get("message")) or name or "no reason was given"
+    message = _inner_message(told.get("message")) or name or say("no reason was given")
     status = told.get("statusCode")
     status = status if isinstance(status, int) and not isinstance(status, bool) else None
     detail = _detail(error)
     loss = _loss(name, status, message, told)
     if loss is not None:
-        return ErrorReported(loss.words(_who(model), _LOGIN, message), detail, provider_wide=True)
+        return ErrorReported(loss.words(_who(model), _login(), message), detail, provider_wide=True)
     return ErrorReported(
         message=_words(name, status, shortened(message), detail, model),
         detail=detail,
@@ -67,13 +67,21 @@ def notice_failure(answer: str, model: str | None) -> Failure | None:
 def _as_failure(loss: ProviderLoss | None, said: str, model: str | None) -> Failure | None:
     if loss is None:
         return None
-    return Failure(loss.words(_who(model), _LOGIN, said), said, provider_wide=True)
+    return Failure(loss.words(_who(model), _login(), said), said, provider_wide=True)
+
+
+def _login() -> str:
+    return say("Log in with `opencode auth login`, or correct the key in opencode's configuration.")
 
 
 def _who(model: str | None) -> str:
     """The provider, as far as the model's name tells it."""
     provider, slash, _ = (model or "").partition("/")
-    return f"The provider {provider} of opencode" if slash else "The provider of opencode"
+    return (
+        say("The provider {provider} of opencode", provider=provider)
+        if slash
+        else say("The provider of opencode")
+    )
 
 
 def _loss(name: str, status: int | None, message: str, told: JsonObject) -> ProviderLoss | None:
@@ -99,36 +107,50 @@ def _seconds(value: JsonValue) -> int:
 
 
 def _words(name: str, status: int | None, message: str, detail: str, model: str | None) -> str:
-    asked = f"the model {model}" if model else "the model"
+    asked = say("the model {model}", model=model) if model else say("the model")
     if name == "ContextOverflowError" or status == 413 or _TOO_LONG_WORDS.search(message):
-        return (
-            f"The prompt is too long for {asked}. Make the payload smaller, or take a model that reads more."
+        return say(
+            "The prompt is too long for {model}. Make the payload smaller, or take a model that reads more.",
+            model=asked,
         )
     if status == 404:
-        return (
-            f"The provider does not know {asked}, or its address is wrong (404). "
-            f"`opencode models` lists the models that can be used. It said: {message}"
+        return say(
+            "The provider does not know {model}, or its address is wrong (404). `opencode models` "
+            "lists the models that can be used. It said: {message}",
+            model=asked,
+            message=message,
         )
     if status == 429:
-        return f"The provider takes no more requests for now (429), a rate limit. It said: {message}"
+        return say(
+            "The provider takes no more requests for now (429), a rate limit. It said: {message}",
+            message=message,
+        )
     if status is not None and status >= 500:
-        return f"The provider failed ({status}), also when asked again. It said: {message}"
+        return say(
+            "The provider failed ({status}), also when asked again. It said: {message}",
+            status=status,
+            message=message,
+        )
     if status is not None:
-        return f"The provider refused the request ({status}): {message}"
+        return say("The provider refused the request ({status}): {message}", status=status, message=message)
     if "Unexpected server error" in message:
-        return (
-            f"opencode could not begin. Most often it does not know {asked}: `opencode models` lists "
-            "those it knows. Its log file has the cause."
+        return say(
+            "opencode could not begin. Most often it does not know {model}: `opencode models` lists "
+            "those it knows. Its log file has the cause.",
+            model=asked,
         )
     if "ModelNotFound" in name or "ModelNotFound" in detail:
-        return f"opencode does not know {asked}. `opencode models` lists those it knows."
+        return say("opencode does not know {model}. `opencode models` lists those it knows.", model=asked)
     if re.search(r"cannot connect|unable to connect|econnrefused", message, re.IGNORECASE):
-        return f"The provider cannot be reached. Check the network and the provider's address. ({message})"
+        return say(
+            "The provider cannot be reached. Check the network and the provider's address. ({message})",
+            message=message,
+        )
     if re.search(r"reset|timed? ?out|socket|econn", message, re.IGNORECASE):
-        return f"The connection to the provider broke off: {message}"
+        return say("The connection to the provider broke off: {message}", message=message)
     if name == "MessageAbortedError":
-        return f"The agent's work was broken off inside opencode: {message}"
-    return f"opencode reported an error: {message}"
+        return say("The agent's work was broken off inside opencode: {message}", message=message)
+    return say("opencode reported an error: {message}", message=message)
 
 
 def _is_transient(status: int | None, retryable: JsonValue, message: str) -> bool:

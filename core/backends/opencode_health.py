@@ -18,8 +18,9 @@ from core.backends.examination import (
 )
 from core.health import Finding, FindingStatus
 from core.probing import NoAnswer
+from core.words import say
 
-INSTALL = "Install it with `npm install -g opencode-ai`"
+INSTALL = "npm install -g opencode-ai"
 KNOWN = (1, 18)
 """The versions that OpenLoop's reading of its output and exit codes was measured with: 1.18.x."""
 NAME = "opencode"
@@ -38,9 +39,14 @@ def examine_opencode(find: Callable[[Path], str], workdir: Path) -> list[Finding
         finding = Finding(
             NAME,
             FindingStatus.WARNING,
-            f"{program.version}, {program.path}. This is older than {_dotted(KNOWN)}: it may end with exit "
-            "code 0 after an error, and its output may be read wrongly.",
-            "Update it with `opencode upgrade` or `npm install -g opencode-ai`.",
+            say(
+                "{version}, {path}. This is older than {oldest}: it may end with exit code 0 after an "
+                "error, and its output may be read wrongly.",
+                version=program.version,
+                path=program.path,
+                oldest=_dotted(KNOWN),
+            ),
+            say("Update it with `opencode upgrade` or `npm install -g opencode-ai`."),
         )
     return [finding, _login(program, workdir)]
 
@@ -49,34 +55,54 @@ def _login(program: FoundProgram, workdir: Path) -> Finding:
     try:
         answer = ask(program.path, ("auth", "list"), workdir, _QUIET)
     except NoAnswer as error:
-        return _no_list(f"`opencode auth list` gave no answer: {error}")
+        return _no_list(say("`opencode auth list` gave no answer: {error}", error=error))
     if answer.exit_code != 0:
-        return _no_list(f"`opencode auth list` ended with exit code {answer.exit_code}. {said_by(answer)}")
+        return _no_list(
+            say(
+                "`opencode auth list` ended with exit code {code}. {said}",
+                code=answer.exit_code,
+                said=said_by(answer),
+            )
+        )
     logins, _, variables = plain(answer.stdout).partition("Environment")
     names = _unique(match["name"] for match in _LOGIN.finditer(logins))
     # In this part of the list the second column is the variable with the key.
-    keys = _unique(f"{match['name']} (by {match['kind']})" for match in _LOGIN.finditer(variables))
+    keys = _unique(
+        say("{name} (by {kind})", name=match["name"], kind=match["kind"])
+        for match in _LOGIN.finditer(variables)
+    )
     if names or keys:
-        return logged_in(NAME, f"Logged in to {', '.join([*names, *keys])}.")
+        return logged_in(NAME, say("Logged in to {names}.", names=", ".join([*names, *keys])))
     return _without_login(program, workdir)
 
 
 def _without_login(program: FoundProgram, workdir: Path) -> Finding:
     """Models may be there all the same: free ones, and those of providers with a key in the configuration."""
-    advice = "Log in with `opencode auth login`, or set the variable with your provider's key."
+    advice = say("Log in with `opencode auth login`, or set the variable with your provider's key.")
     try:
         answer = ask(program.path, ("models",), workdir, _QUIET)
     except NoAnswer:
-        return not_logged_in(NAME, "No login is stored and no key is set.", advice, sure=False)
+        return not_logged_in(NAME, say("No login is stored and no key is set."), advice, sure=False)
     providers = _unique(match["provider"] for match in _MODEL.finditer(answer.stdout))
     if not providers:
-        return not_logged_in(NAME, "No login is stored, and it knows no model without.", advice, sure=True)
+        return not_logged_in(
+            NAME, say("No login is stored, and it knows no model without."), advice, sure=True
+        )
     # The provider of this name is opencode's own; without a login it has the free models only.
     if providers == ["opencode"]:
         return not_logged_in(
-            NAME, "No login is stored, so only opencode's own free models can be used.", advice, sure=False
+            NAME,
+            say("No login is stored, so only opencode's own free models can be used."),
+            advice,
+            sure=False,
         )
-    return logged_in(NAME, f"No login is stored; models of {', '.join(providers)} can be used as configured.")
+    return logged_in(
+        NAME,
+        say(
+            "No login is stored; models of {names} can be used as configured.",
+            names=", ".join(providers),
+        ),
+    )
 
 
 def _no_list(why: str) -> Finding:

@@ -32,6 +32,7 @@ from core.backends.provider_loss import failure_of, loss_in_lines
 from core.edited_files import files_of_patch
 from core.json_types import JsonObject, JsonValue
 from core.usage import Usage
+from core.words import say
 
 MAX_UNKNOWN_STEPS = 3
 """Steps in a row that end with `unknown`: opencode then asks the provider again at once, for ever."""
@@ -156,8 +157,11 @@ class OpencodeReader:
         self._steps += 1
         if self._steps > self._max_steps and self._runaway is None:
             self._runaway = Failure(
-                f"The agent asked the model more than {self._max_steps} times in one turn and was ended. "
-                "It may repeat itself; look at its last tool calls."
+                say(
+                    "The agent asked the model more than {count} times in one turn and was ended. It "
+                    "may repeat itself; look at its last tool calls.",
+                    count=self._max_steps,
+                )
             )
         return StepStarted()
 
@@ -173,8 +177,11 @@ class OpencodeReader:
         self._unknown_steps = self._unknown_steps + 1 if self._reason == "unknown" else 0
         if self._unknown_steps >= MAX_UNKNOWN_STEPS and self._runaway is None:
             self._runaway = Failure(
-                f"The provider broke off {MAX_UNKNOWN_STEPS} answers in a row without saying why, and "
-                "opencode asks again without end. It was ended before that costs more.",
+                say(
+                    "The provider broke off {count} answers in a row without saying why, and "
+                    "opencode asks again without end. It was ended before that costs more.",
+                    count=MAX_UNKNOWN_STEPS,
+                ),
                 transient=True,
             )
         if self._text_message != _text(part.get("messageID")):
@@ -199,7 +206,7 @@ class OpencodeReader:
             return ended_from_outside("opencode", signal, stderr)
         if exit_code and not self._printed and any(words in stderr for words in _START_RACE):
             return Failure(
-                "opencode could not open its database while others started. It had not begun to work.",
+                say("opencode could not open its database while others started. It had not begun to work."),
                 stderr,
                 transient=True,
                 before_work=True,
@@ -209,8 +216,11 @@ class OpencodeReader:
         agent = _UNKNOWN_AGENT.search(stderr)
         if agent is not None:
             return Failure(
-                f"opencode has no agent {agent['name']} that can run a turn and took its default one. "
-                "`opencode agent list` names those there are.",
+                say(
+                    "opencode has no agent {name} that can run a turn and took its default one. `opencode "
+                    "agent list` names those there are.",
+                    name=agent["name"],
+                ),
                 stderr,
             )
         if exit_code:
@@ -222,29 +232,34 @@ class OpencodeReader:
         """What is wrong with an attempt that says it went well."""
         rejected = _REJECTED.findall(stderr)
         if self._last_line_cut:
-            return Failure("The last part of opencode's output is missing, so its answer is lost.", stderr)
+            return Failure(
+                say("The last part of opencode's output is missing, so its answer is lost."), stderr
+            )
         if self._reason in ("stop", "length"):
             if text or self._tools or self._texts.cut or self._reason == "length":
                 # Work was done: a correction in the same session asks for the answer that is missing.
                 return None
-            return Failure("The model answered with nothing at all.", stderr, transient=True)
+            return Failure(say("The model answered with nothing at all."), stderr, transient=True)
         if self._reason is None:
-            return Failure("opencode ended without an answer of the model.", stderr, transient=True)
+            return Failure(say("opencode ended without an answer of the model."), stderr, transient=True)
         if rejected:
             return Failure(
-                f"The agent wanted something that opencode is to ask about ({rejected[-1]}). "
-                "Nobody can answer here, so opencode stopped. Allow or deny it in opencode's permissions.",
+                say(
+                    "The agent wanted something that opencode is to ask about ({what}). Nobody can "
+                    "answer here, so opencode stopped. Allow or deny it in opencode's permissions.",
+                    what=rejected[-1],
+                ),
                 stderr,
             )
         match self._reason:
             case "tool-calls":
-                message = "opencode stopped after a tool call, before the agent gave an answer."
+                message = say("opencode stopped after a tool call, before the agent gave an answer.")
             case "content-filter":
-                return Failure("The provider's content filter stopped the answer.", stderr)
+                return Failure(say("The provider's content filter stopped the answer."), stderr)
             case "unknown":
-                message = "The provider broke off the answer without saying why."
+                message = say("The provider broke off the answer without saying why.")
             case reason:
-                message = f"The model's answer ended early ({reason})."
+                message = say("The model's answer ended early ({reason}).", reason=reason)
         return Failure(message, stderr, transient=True)
 
 
@@ -335,14 +350,15 @@ def _count(value: JsonValue) -> int:
 
 def _ended_with_code(exit_code: int, stderr: str) -> Failure:
     if "Session not found" in stderr:
-        return Failure("opencode no longer knows the session that was to be continued.", stderr)
+        return Failure(say("opencode no longer knows the session that was to be continued."), stderr)
     if "is not valid JSON" in stderr or "Configuration is invalid" in stderr:
-        return Failure("opencode cannot read its configuration. Correct the file that it names.", stderr)
+        return Failure(say("opencode cannot read its configuration. Correct the file that it names."), stderr)
     if "Show help" in stderr or "show help" in stderr:
         return Failure(
-            "opencode does not take the arguments it was given. Check extra_args in opencode_defaults.",
+            say("opencode does not take the arguments it was given. Check extra_args in opencode_defaults."),
             stderr,
         )
     lines = [line.strip() for line in stderr.splitlines() if line.strip()]
-    said = f" It said: {lines[-1]}" if lines else " It said nothing."
-    return Failure(f"opencode ended with exit code {exit_code}.{said}", stderr)
+    said = say("It said: {line}", line=lines[-1]) if lines else say("It said nothing.")
+    ended = say("{program} ended with exit code {code}.", program="opencode", code=exit_code)
+    return Failure(f"{ended} {said}", stderr)

@@ -14,6 +14,7 @@ from enum import Enum
 
 from core.backends.base import ErrorReported, Failure
 from core.parser import UpdateProblem, parse_update
+from core.words import say
 
 QUOTED = 300
 """Characters of what a CLI said that a message quotes; all of it is in the detail."""
@@ -39,21 +40,40 @@ class ProviderLoss:
     resets: str = ""
 
     def words(self, who: str, login: str, said: str) -> str:
-        """For a user. `who`: the CLI or provider; `login`: a sentence without its stop; `said`: its words."""
-        quote = f' It said: "{shortened(said)}"' if said else ""
-        if self.what is Lost.LIMIT:
-            resets = f" It resets {self.resets}." if self.resets else ""
-            wait = "Wait until then" if self.resets else "Wait until it resets"
-            return (
-                f"{who}: the usage limit of the account is reached, so no agent gets an answer.{resets} "
-                f"{wait}, raise the limit, or use another account.{quote}"
-            )
-        if self.what is Lost.CREDIT:
-            return (
-                f"{who}: the account has no credit left, so no agent gets an answer. Add credit or raise "
-                f"the spending limit at the provider.{quote}"
-            )
-        return f"{who}: the login or key is not accepted, so no agent gets an answer. {login}.{quote}"
+        """For a user. `who`: the CLI or provider; `login`: a sentence; `said`: its words."""
+        words = self._words(who, login)
+        if not said:
+            return words
+        quote = say("It said: {line}", line=f'"{shortened(said)}"')
+        return f"{words} {quote}"
+
+    def _words(self, who: str, login: str) -> str:
+        match self.what:
+            case Lost.LIMIT if self.resets:
+                return say(
+                    "{provider}: the usage limit of the account is reached, so no agent gets an answer. It "
+                    "resets {when}. Wait until then, raise the limit, or use another account.",
+                    provider=who,
+                    when=self.resets,
+                )
+            case Lost.LIMIT:
+                return say(
+                    "{provider}: the usage limit of the account is reached, so no agent gets an answer. Wait "
+                    "until it resets, raise the limit, or use another account.",
+                    provider=who,
+                )
+            case Lost.CREDIT:
+                return say(
+                    "{provider}: the account has no credit left, so no agent gets an answer. Add credit or "
+                    "raise the spending limit at the provider.",
+                    provider=who,
+                )
+            case Lost.LOGIN:
+                return say(
+                    "{provider}: the login or key is not accepted, so no agent gets an answer. {login}",
+                    provider=who,
+                    login=login,
+                )
 
 
 # --- what they say ------------------------------------------------------------------------------------
@@ -221,7 +241,10 @@ def _resets(said: str) -> str:
 def at_moment(seconds: float) -> str:
     """A moment (seconds since 1970) in the user's own time, as the rest of "It resets …"."""
     try:
-        return time.strftime("at %H:%M on %Y-%m-%d", time.localtime(seconds))
+        there = time.localtime(seconds)
+        return say(
+            "at {time} on {date}", time=time.strftime("%H:%M", there), date=time.strftime("%Y-%m-%d", there)
+        )
     except (OverflowError, ValueError, OSError):
         return ""
 
@@ -229,4 +252,8 @@ def at_moment(seconds: float) -> str:
 def in_span(seconds: int) -> str:
     """A span of time as the rest of "It resets …"."""
     hours, minutes = divmod(-(-seconds // 60), 60)
-    return f"in {hours} h {minutes} min" if hours else f"in {minutes} min"
+    return (
+        say("in {hours} h {minutes} min", hours=hours, minutes=minutes)
+        if hours
+        else say("in {minutes} min", minutes=minutes)
+    )

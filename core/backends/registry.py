@@ -6,6 +6,8 @@ import functools
 import importlib
 from typing import TYPE_CHECKING, cast
 
+from core.words import say
+
 if TYPE_CHECKING:
     from core.backends.base import Backend
 
@@ -30,8 +32,8 @@ class UnknownBackendError(KeyError):
     def __str__(self) -> str:
         from core.findings import did_you_mean
 
-        near = did_you_mean(self.name, _BACKENDS) or f"There are: {', '.join(_BACKENDS)}."
-        return f"There is no backend called {self.name}. {near}"
+        near = did_you_mean(self.name, _BACKENDS) or say("There are: {names}.", names=", ".join(_BACKENDS))
+        return say("There is no backend called {name}. {near}", name=self.name, near=near)
 
 
 def backend_names() -> tuple[str, ...]:

@@ -204,15 +204,15 @@ def test_an_agent_that_writes_about_limits_has_not_met_one(answer: str) -> None:
 def test_a_loss_is_said_with_who_what_when_and_what_to_do() -> None:
     """Pain 22."""
     said = "You've hit your limit · resets 3pm"
-    limit = ProviderLoss(Lost.LIMIT, "at 3pm").words("Claude Code", "Log in with `claude auth login`", said)
+    limit = ProviderLoss(Lost.LIMIT, "at 3pm").words("Claude Code", "Log in with `claude auth login`.", said)
     assert limit == (
         "Claude Code: the usage limit of the account is reached, so no agent gets an answer. It resets at "
         "3pm. Wait until then, raise the limit, or use another account. "
         'It said: "You\'ve hit your limit · resets 3pm"'
     )
-    assert "Wait until it resets" in ProviderLoss(Lost.LIMIT).words("Codex", "Log in", "")
-    assert "Add credit" in ProviderLoss(Lost.CREDIT).words("opencode", "Log in", said)
-    login = ProviderLoss(Lost.LOGIN).words("Codex", "Log in with `codex login`", "401")
+    assert "Wait until it resets" in ProviderLoss(Lost.LIMIT).words("Codex", "Log in.", "")
+    assert "Add credit" in ProviderLoss(Lost.CREDIT).words("opencode", "Log in.", said)
+    login = ProviderLoss(Lost.LOGIN).words("Codex", "Log in with `codex login`.", "401")
     assert "Log in with `codex login`." in login
 
 
