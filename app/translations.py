@@ -48,7 +48,7 @@ def install_translations(
         own.deleteLater()
         return []
     application.installTranslator(own)
-    translate_with(of_catalogue)
+    translate_with(of_catalogue, wanted.bcp47Name())
     of_qt = QTranslator(application)
     if not of_qt.load(wanted, "qtbase", "_", QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)):
         of_qt.deleteLater()

@@ -14,6 +14,7 @@ from core.problems import Problem, UserFileError
 from core.recorded_run import RecordedRun
 from core.report_facts import report_of
 from core.report_text import json_bytes
+from core.words import say
 
 __all__ = ["file_name", "report_html", "report_json", "report_of", "write_html", "write_json"]
 
@@ -50,5 +51,5 @@ def _write(path: Path, data: bytes) -> None:
     try:
         replace_file(path, data)
     except OSError as error:
-        words = f"The report could not be written: {error.strerror or error}."
-        raise UserFileError([Problem(words, suggestion="Choose another file.", file=path)]) from error
+        words = say("The report could not be written: {error}.", error=error.strerror or error)
+        raise UserFileError([Problem(words, suggestion=say("Choose another file."), file=path)]) from error

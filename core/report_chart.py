@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.report_parts import LeftOut, time_words
+from core.report_parts import LeftOut, status_word, time_words
 from core.report_text import shown
 from core.report_timeline import DrawnBar, Mark, Piece, Timeline
+from core.words import say, say_number
 
 _HEAD, _PITCH, _BAR, _GAP = 40, 26, 16, 10
 _COMPACT_PITCH, _COMPACT_BAR = 14, 10
@@ -18,14 +19,6 @@ _THINNEST = 0.15
 """Percent of the width; what is less is drawn as two pixels."""
 _NAMED, _NAMED_ON_PHONES = 5.0, 25.0
 """Percent that a phase or iteration takes to have its name in it."""
-_LEGEND = {
-    "succeeded": "succeeded",
-    "failed": "failed",
-    "corrected": "had to be corrected",
-    "stopped": "stopped or cut off",
-    "running": "at work",
-    "wait": "waiting",
-}
 _HATCHED = frozenset({"failed", "corrected", "stopped", "running"})
 
 
@@ -121,15 +114,17 @@ def chart_of(timeline: Timeline, anchors: dict[str, str], savings: str) -> Chart
                 signs[piece.sign] = None
         rows.append(ChartRow(shown(row.label, 200), row.parallel, row.first, drawn))
         top += pitch
-    legend = [LegendEntry(kind, words, kind in _HATCHED) for kind, words in _LEGEND.items() if kind in kinds]
+    legend = [
+        LegendEntry(kind, words, kind in _HATCHED) for kind, words in _legend().items() if kind in kinds
+    ]
     legend += [
         LegendEntry("succeeded", words, False, sign)
-        for sign, words in (("↻", "tried again"), ("✎", "corrected itself"))
+        for sign, words in (("↻", say("tried again")), ("✎", say("corrected itself")))
         if sign in signs
     ]
     if timeline.breaks:
         legend.append(
-            LegendEntry("break", "time left out: the run was resumed, or waited for its user", False)
+            LegendEntry("break", say("time left out: the run was resumed, or waited for its user"), False)
         )
     return Chart(
         words=savings,
@@ -140,7 +135,9 @@ def chart_of(timeline: Timeline, anchors: dict[str, str], savings: str) -> Chart
         passes=tuple(_mark(mark, names_from=_NAMED) for mark in timeline.passes),
         breaks=tuple(_mark(mark) for mark in timeline.breaks),
         legend=tuple(legend),
-        left=LeftOut(f"{dropped:,} bars", "All turns are in the table below.") if dropped else LeftOut(),
+        left=LeftOut(say_number(dropped, "1 bar", "{count:,} bars"), say("All turns are in the table below."))
+        if dropped
+        else LeftOut(),
     )
 
 
@@ -149,15 +146,27 @@ def _mark(mark: Mark, names_from: float = 0.0) -> ChartMark:
     return ChartMark(f"{mark.left:.3f}", f"{mark.width:.3f}", text, mark.width < _NAMED_ON_PHONES)
 
 
+def _legend() -> dict[str, str]:
+    """What colours mean, in the order of the legend."""
+    return {
+        "succeeded": say("succeeded"),
+        "failed": say("failed"),
+        "corrected": say("had to be corrected"),
+        "stopped": say("stopped or cut off"),
+        "running": say("at work"),
+        "wait": say("waiting"),
+    }
+
+
 def _bar(drawn: DrawnBar, top: int, height: int, anchors: dict[str, str]) -> ChartBar:
     bar = drawn.bar
-    words = [bar.title, bar.status.value, time_words(drawn.seconds)]
+    words = [bar.title, status_word(bar.status), time_words(drawn.seconds)]
     if drawn.waited:
-        words.append(f"{time_words(drawn.waited)} of it waiting for you")
+        words.append(say("{time} of it waiting for you", time=time_words(drawn.waited)))
     if bar.starts > 1:
-        words.append(f"start {bar.start_number} of {bar.starts}")
+        words.append(say("start {number} of {count}", number=bar.start_number, count=bar.starts))
     if len(bar.attempts) > 1:
-        words.append(f"{len(bar.attempts)} attempts")
+        words.append(say("{count} attempts", count=len(bar.attempts)))
     if bar.message:
         words.append(bar.message)
     pieces = tuple(_piece(piece, top, height) for piece in drawn.pieces)

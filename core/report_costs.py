@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+from core.progress_words import agent_words
 from core.report_model import GroupReport, RunReport, UsageReport, sum_of
 from core.report_parts import (
     MOST_LISTED,
     MOST_VALUE,
     CostRow,
     CostTable,
+    all_in_json,
     place_words,
     rest_of,
     time_words,
@@ -18,6 +20,7 @@ from core.report_parts import (
 )
 from core.report_text import shown
 from core.state import Phase
+from core.words import say, say_number
 
 
 def cost_tables(report: RunReport) -> Iterable[CostTable]:
@@ -46,10 +49,10 @@ def cost_tables(report: RunReport) -> Iterable[CostTable]:
 
     agents = sorted(report.agents, key=lambda agent: weight(agent.usage), reverse=True)
     yield CostTable(
-        "By agent",
-        "Agent",
+        say("By agent"),
+        say("Agent"),
         tuple(row(each.agent, each.turns, each.seconds, each.usage) for each in agents[:MOST_LISTED]),
-        rest_of(agents, "agents", "All of them are in the run's report as JSON."),
+        rest_of(agents, agent_words, all_in_json()),
     )
     places: dict[tuple[Phase, int], list[GroupReport]] = {}
     for group in report.groups:
@@ -57,8 +60,8 @@ def cost_tables(report: RunReport) -> Iterable[CostTable]:
     of_phase = Counter(phase for phase, _ in places)
     turns = {turn.id: turn for turn in report.turns}
     yield CostTable(
-        "By group, all iterations",
-        "Group",
+        say("By group, all iterations"),
+        say("Group"),
         tuple(
             row(
                 place_words(phase, 0, groups[-1].name, number if of_phase[phase] > 1 else None),
@@ -68,14 +71,22 @@ def cost_tables(report: RunReport) -> Iterable[CostTable]:
             )
             for (phase, number), groups in list(places.items())[:MOST_LISTED]
         ),
-        rest_of(list(places), "groups", "All of them are in the run's report as JSON."),
+        rest_of(list(places), _group_words, all_in_json()),
     )
     yield CostTable(
-        "By phase and iteration",
-        "Phase",
+        say("By phase and iteration"),
+        say("Phase"),
         tuple(
             row(place_words(each.phase, each.iteration), each.turns, each.seconds, each.usage)
             for each in report.passes[:MOST_LISTED]
         ),
-        rest_of(report.passes, "iterations", "All of them are in the run's report as JSON."),
+        rest_of(report.passes, _pass_words, all_in_json()),
     )
+
+
+def _group_words(count: int) -> str:
+    return say_number(count, "1 group", "{count:,} groups")
+
+
+def _pass_words(count: int) -> str:
+    return say_number(count, "1 iteration", "{count:,} iterations")

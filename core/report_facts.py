@@ -44,11 +44,7 @@ from core.run_times import savings_of
 from core.turn_progress import TurnProgress
 from core.usage import Spent
 from core.version import own_version
-
-_STOP_WORDS = {
-    StopKind.AFTER_RUNNING: "The user asked it to stop after the running agents.",
-    StopKind.NOW: "The user stopped it.",
-}
+from core.words import say
 
 
 def report_of(run: RecordedRun) -> RunReport:
@@ -220,14 +216,14 @@ def _steps(run: RecordedRun) -> Iterable[StepReport]:
     for event in run.events:
         match event:
             case RunStarted():
-                words = f"process {event.pid}, OpenLoop {event.version}"
+                words = say("process {pid}, OpenLoop {version}", pid=event.pid, version=event.version)
                 yield StepReport(event.time, "resumed" if event.resumed else "started", words)
             case RunPaused():
                 yield StepReport(event.time, "paused", event.message)
             case RunContinued():
                 yield StepReport(event.time, "continued", "")
             case StopRequested():
-                yield StepReport(event.time, "stop_requested", _STOP_WORDS[event.kind])
+                yield StepReport(event.time, "stop_requested", _stop_words(event.kind))
             case InitScriptFinished():
                 yield StepReport(event.time, "init_script", event.problem)
             case RunFinished():
@@ -261,3 +257,11 @@ def _by_pass(turns: tuple[TurnReport, ...]) -> tuple[IterationCost, ...]:
 
 def _seconds(turns: Iterable[TurnReport]) -> float:
     return sum(turn.seconds or 0.0 for turn in turns)
+
+
+def _stop_words(kind: StopKind) -> str:
+    match kind:
+        case StopKind.AFTER_RUNNING:
+            return say("The user asked it to stop after the running agents.")
+        case StopKind.NOW:
+            return say("The user stopped it.")

@@ -22,6 +22,7 @@ from core.report_timeline import timeline_of
 from core.report_tree import Node
 from core.report_view import page_of
 from core.run_times import RunChart
+from core.words import language, say
 
 _ICONS = (
     "openloop",
@@ -53,6 +54,7 @@ def page_html(report: RunReport, progress: RunProgress) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.globals.update(say=say, language=language())
     return environment.get_template("page.html").render(
         page=page,
         chart=chart_of(timeline_of(run, clock, report.ended), anchors_of(report), page.savings),
@@ -104,7 +106,11 @@ def _tree_parts(root: Node) -> Iterator[Markup]:
         if isinstance(node, Markup):
             yield node
             continue
-        mark = Markup('<a class="mark" href="#conflicts">conflict</a>') if node.conflict else ""
+        mark = (
+            Markup('<a class="mark" href="#conflicts">{}</a>').format(say("conflict"))
+            if node.conflict
+            else ""
+        )
         key = Markup('<span class="key">{}</span>{}').format(node.key, mark)
         if not node.foldable:
             value = Markup('<span class="value {}">{}</span>').format(node.kind, node.text)
@@ -115,7 +121,10 @@ def _tree_parts(root: Node) -> Iterator[Markup]:
         yield summary.format(node.kind, opened, key, node.text)
         rest = Markup("</ul></details></li>")
         if node.left_out:
-            words = f"{node.left_out:,} more are not shown here; all is in state.json of the run folder."
+            words = say(
+                "{count:,} more are not shown here; all is in state.json of the run folder.",
+                count=node.left_out,
+            )
             rest = Markup('<li class="cut">{}</li>').format(words) + rest
         waiting.append(rest)
         waiting.extend(reversed(node.below))

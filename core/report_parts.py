@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from core.events import TurnStatus
@@ -12,6 +12,7 @@ from core.report_model import RunReport, UsageReport
 from core.report_text import json_bytes, json_shown, shown, size_words
 from core.report_tree import Node
 from core.state import Phase
+from core.words import say
 
 MOST_ANSWERS = 2_000_000
 """Bytes of all turns' answers on the page; those of a state, a workflow, a text below."""
@@ -219,8 +220,12 @@ def moment_words(moment: float) -> str:
 def usage_words(usage: UsageReport) -> str:
     """What something cost."""
     if usage.cost_usd is None:
-        return "price unknown" if usage.unpriced else "–"
-    return f"{dollar_words(usage.cost_usd)} + unknown" if usage.unpriced else dollar_words(usage.cost_usd)
+        return say("price unknown") if usage.unpriced else "–"
+    return (
+        say("{cost} + unknown", cost=dollar_words(usage.cost_usd))
+        if usage.unpriced
+        else dollar_words(usage.cost_usd)
+    )
 
 
 def place_words(phase: Phase, iteration: int, name: str = "", index: int | None = None) -> str:
@@ -228,16 +233,36 @@ def place_words(phase: Phase, iteration: int, name: str = "", index: int | None 
     `index` (from 0) is given: `Loop, group 2`."""
     where = phase_title(phase)
     if iteration:
-        where = f"{where}, iteration {iteration:,}"
+        where = say("{phase}, iteration {number:,}", phase=where, number=iteration)
     if name and not name.startswith(f"{phase} "):
         return shown(f"{where}: {name}", MOST_VALUE)
-    return where if index is None else f"{where}, group {index + 1}"
+    return where if index is None else say("{place}, group {number}", place=where, number=index + 1)
 
 
-def rest_of(found: Sequence[object], what: str, where: str) -> LeftOut:
-    """What of a list is beyond MOST_LISTED. `what` they are, and `where` all of them are, in a sentence."""
+def rest_of(found: Sequence[object], what: Callable[[int], str], where: str) -> LeftOut:
+    """What of a list is beyond MOST_LISTED. `what`: so many; `where` all are, in a sentence."""
     more = len(found) - MOST_LISTED
-    return LeftOut(f"{more:,} {what}", where) if more > 0 else NOTHING
+    return LeftOut(what(more), where) if more > 0 else NOTHING
+
+
+def all_in_json() -> str:
+    """Where all of a list is."""
+    return say("All of them are in the run's report as JSON.")
+
+
+def status_word(status: TurnStatus) -> str:
+    """What a turn is doing or came to, as the page says it and finds it."""
+    match status:
+        case TurnStatus.WAITING:
+            return say("waiting")
+        case TurnStatus.RUNNING:
+            return say("running")
+        case TurnStatus.SUCCEEDED:
+            return say("succeeded")
+        case TurnStatus.FAILED:
+            return say("failed")
+        case TurnStatus.STOPPED:
+            return say("stopped")
 
 
 def json_part(value: object, most: int, where: str) -> Json:

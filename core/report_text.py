@@ -10,6 +10,7 @@ import orjson
 
 from core.json_types import JsonValue
 from core.visible_text import visible
+from core.words import say, say_number
 
 _PLAIN = re.compile(r"(?!.* {20})[\x20-\x7e]*")
 """One line that needs nothing said in words."""
@@ -66,9 +67,10 @@ def kind_words(value: JsonValue) -> str:
     """What a list or an object is: `3 keys`, `12 entries`, `empty`."""
     count = len(value) if isinstance(value, (dict, list)) else 0
     if not count:
-        return "empty"
-    one, many = ("key", "keys") if isinstance(value, dict) else ("entry", "entries")
-    return f"{count:,} {one if count == 1 else many}"
+        return say("empty")
+    if isinstance(value, dict):
+        return say_number(count, "1 key", "{count:,} keys")
+    return say_number(count, "1 entry", "{count:,} entries")
 
 
 def digest(value: JsonValue, most: int = 160) -> str:
@@ -97,6 +99,6 @@ def _leaf_words(value: JsonValue) -> str:
             return {True: "true", False: "false", None: "null"}[value]
         case int():
             # Python refuses to write down numbers of more than 4,300 digits.
-            return f"{value}" if value.bit_length() < 128 else "a very large number"
+            return f"{value}" if value.bit_length() < 128 else say("a very large number")
         case _:
             return f"{value}"

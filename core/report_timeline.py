@@ -12,14 +12,11 @@ from core.run_clock import BreakKind, RunClock
 from core.run_times import Bar, RunChart
 from core.state import Phase
 from core.turn_progress import Attempt
+from core.words import say
 
 _STEPS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 28800, 86400)
 _MOST_TICKS = 10
 _SIGNS = {AttemptKind.RETRY: "↻", AttemptKind.CORRECTION: "✎"}
-_BREAKS = {
-    BreakKind.RESUMED: "The run was resumed here",
-    BreakKind.WAITED: "The run waited here for its user",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,13 +103,13 @@ def timeline_of(chart: RunChart, clock: RunClock, now: float) -> Timeline:
     for band in chart.bands(now):
         left = scale(band.began)
         passes.append(Mark(left, pass_words(band.phase, band.iteration), scale(band.ended) - left))
-    breaks = [Mark(scale(cut.began), _BREAKS[cut.kind]) for cut in clock.breaks]
+    breaks = [Mark(scale(cut.began), _break_words(cut.kind)) for cut in clock.breaks]
     return Timeline(tuple(rows), tuple(_ticks(scale.seconds)), tuple(passes), tuple(breaks))
 
 
 def pass_words(phase: Phase, iteration: int) -> str:
     """A phase, or a pass of the loop, by its name."""
-    return f"Iteration {iteration}" if iteration else phase_title(phase)
+    return say("Iteration {number}", number=iteration) if iteration else phase_title(phase)
 
 
 def _pieces(bar: Bar, scale: _Scale, now: float) -> Iterator[Piece]:
@@ -156,3 +153,11 @@ def _ticks(seconds: float) -> Iterator[Mark]:
         moment = number * step
         text = f"{moment:.1f} s" if step < 1 else duration_words(moment)
         yield Mark(100 * moment / seconds, text)
+
+
+def _break_words(kind: BreakKind) -> str:
+    match kind:
+        case BreakKind.RESUMED:
+            return say("The run was resumed here")
+        case BreakKind.WAITED:
+            return say("The run waited here for its user")

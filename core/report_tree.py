@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from core.json_types import JsonValue
 from core.merge import format_path
 from core.report_text import json_bytes, kind_words, shown
+from core.words import say
 
 MOST_NODES = 5_000
 MOST_BELOW = 200
@@ -97,5 +98,5 @@ def _leaf(value: JsonValue, longest: int) -> str:
     if isinstance(value, str):
         return shown(value, longest)
     if isinstance(value, int) and value.bit_length() > 4_000:
-        return "a number too long to be shown"
+        return say("a number too long to be shown")
     return json_bytes(value).decode()

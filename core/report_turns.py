@@ -25,19 +25,14 @@ from core.report_parts import (
     json_part,
     moment_words,
     place_words,
+    status_word,
     time_words,
     usage_words,
 )
 from core.report_text import digest, fair_share, json_bytes, shown, size_words
 from core.run_clock import RunClock
 from core.run_files import TURNS_NAME, UPDATE_NAME
-from core.words import say_number
-
-_KINDS = {
-    AttemptKind.FIRST: "first attempt",
-    AttemptKind.RETRY: "retry",
-    AttemptKind.CORRECTION: "correction",
-}
+from core.words import say, say_number
 
 
 def turn_rows(
@@ -60,7 +55,8 @@ def _turn(turn: TurnReport, clock: RunClock, anchor: str, share: int) -> TurnRow
     answer = None
     if turn.update is not None:
         said = {key: value for key, value in vars(turn.update).items() if value is not None}
-        where = f"All of it is in {TURNS_NAME}/{shown(turn.folder, MOST_VALUE)}/{UPDATE_NAME}."
+        path = f"{TURNS_NAME}/{shown(turn.folder, MOST_VALUE)}/{UPDATE_NAME}"
+        where = say("All of it is in {path}.", path=path)
         answer = json_part(said, share + 200, where)
     attempts = len(turn.attempts)
     return TurnRow(
@@ -69,7 +65,7 @@ def _turn(turn: TurnReport, clock: RunClock, anchor: str, share: int) -> TurnRow
         label=shown(turn.label, MOST_VALUE),
         iteration=f"{turn.iteration:,}" if turn.iteration else "",
         kind=turn.status,
-        word=turn.status.value,
+        word=status_word(turn.status),
         icon=STATUS_ICONS[turn.status],
         began=time_words(clock.seconds(turn.started)) if turn.started is not None else "–",
         time=time_words(turn.seconds),
@@ -88,7 +84,7 @@ def _turn(turn: TurnReport, clock: RunClock, anchor: str, share: int) -> TurnRow
 
 def _digest(turn: TurnReport, message: str) -> str:
     if turn.update is None:
-        words = message.splitlines()[0] if message else "No answer."
+        words = message.splitlines()[0] if message else say("No answer.")
         problem = _problem(turn)
         if problem and problem.strip() not in message:
             # How the turn ended may not be what went wrong: a run that lost its provider was stopped.
@@ -96,9 +92,9 @@ def _digest(turn: TurnReport, message: str) -> str:
     elif turn.update.payload:
         words = digest(turn.update.payload)
     else:
-        words = "Nothing for the payload."
+        words = say("Nothing for the payload.")
     if turn.update is not None and turn.update.is_complete:
-        words = f"complete · {words}"
+        words = say("complete · {words}", words=words)
     return shown(words, MOST_VALUE)
 
 
@@ -109,28 +105,28 @@ def _problem(turn: TurnReport) -> str:
 
 def _turn_facts(turn: TurnReport) -> Iterable[Fact]:
     if turn.started is not None:
-        yield Fact("Began", moment_words(turn.started))
-    yield Fact("Backend", shown(turn.backend or "–", MOST_VALUE))
+        yield Fact(say("Began"), moment_words(turn.started))
+    yield Fact(say("Backend"), shown(turn.backend or "–", MOST_VALUE))
     if turn.model:
-        yield Fact("Model", shown(turn.model, MOST_VALUE))
+        yield Fact(say("Model"), shown(turn.model, MOST_VALUE))
     if turn.agent != turn.label:
-        yield Fact("Agent", shown(turn.agent, MOST_VALUE))
+        yield Fact(say("Agent"), shown(turn.agent, MOST_VALUE))
     if turn.prompt_bytes:
-        yield Fact("Prompt", size_words(turn.prompt_bytes))
+        yield Fact(say("Prompt"), size_words(turn.prompt_bytes))
     usage = turn.usage
-    parts = {
-        "in": usage.input_tokens,
-        "out": usage.output_tokens,
-        "reasoning": usage.reasoning_tokens,
-        "cache read": usage.cache_read_tokens,
-        "cache write": usage.cache_write_tokens,
-    }
-    tokens = [f"{count:,} {name}" for name, count in parts.items() if count]
+    parts = (
+        (usage.input_tokens, say("{count:,} in", count=usage.input_tokens)),
+        (usage.output_tokens, say("{count:,} out", count=usage.output_tokens)),
+        (usage.reasoning_tokens, say("{count:,} reasoning", count=usage.reasoning_tokens)),
+        (usage.cache_read_tokens, say("{count:,} cache read", count=usage.cache_read_tokens)),
+        (usage.cache_write_tokens, say("{count:,} cache write", count=usage.cache_write_tokens)),
+    )
+    tokens = [words for count, words in parts if count]
     if tokens:
-        yield Fact("Tokens", " · ".join(tokens))
-    yield Fact("Folder", shown(f"{TURNS_NAME}/{turn.folder}", MOST_VALUE))
+        yield Fact(say("Tokens"), " · ".join(tokens))
+    yield Fact(say("Folder"), shown(f"{TURNS_NAME}/{turn.folder}", MOST_VALUE))
     if turn.session:
-        yield Fact("Session", shown(turn.session, MOST_VALUE))
+        yield Fact(say("Session"), shown(turn.session, MOST_VALUE))
 
 
 def _attempts(attempts: Sequence[AttemptReport]) -> Iterable[AttemptRow]:
@@ -139,29 +135,39 @@ def _attempts(attempts: Sequence[AttemptReport]) -> Iterable[AttemptRow]:
         yield _attempt(attempt, attempt.problem or (after.reason if after is not None else ""))
 
 
+def _kind_words(kind: AttemptKind) -> str:
+    match kind:
+        case AttemptKind.FIRST:
+            return say("first attempt")
+        case AttemptKind.RETRY:
+            return say("retry")
+        case AttemptKind.CORRECTION:
+            return say("correction")
+
+
 def _attempt(attempt: AttemptReport, problem: str) -> AttemptRow:
-    words = [_KINDS[attempt.kind]]
+    words = [_kind_words(attempt.kind)]
     if attempt.finished is None:
-        words.append("no end was recorded")
+        words.append(say("no end was recorded"))
     else:
         words.append(time_words(attempt.finished - attempt.started))
     if attempt.signal is not None:
-        words.append(f"signal {attempt.signal}")
+        words.append(say("signal {number}", number=attempt.signal))
     elif attempt.exit_code is not None:
-        words.append(f"exit code {attempt.exit_code}")
+        words.append(say("exit code {code}", code=attempt.exit_code))
     if attempt.left_behind:
         words.append(
             say_number(attempt.left_behind, "left 1 process behind", "left {count:,} processes behind")
         )
     if attempt.late_bytes:
-        words.append(f"{size_words(attempt.late_bytes)} came too late")
+        words.append(say("{size} came too late", size=size_words(attempt.late_bytes)))
     kind = "failed" if problem else "succeeded"
     return AttemptRow(kind, " · ".join(words), shown(problem, MOST_MESSAGE))
 
 
 def group_rows(group: GroupReport, rows: dict[str, TurnRow], several: bool) -> GroupRows:
     """A group with the rows of its turns. `several`: its phase has more than one group."""
-    words = ["in parallel" if group.mode == "parallel" else "in sequence"]
+    words = [say("in parallel") if group.mode == "parallel" else say("in sequence")]
     own = tuple(rows[turn] for turn in group.turns if turn in rows)
     if group.mode == "parallel":
         words.append(agent_words(len(own)))

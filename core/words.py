@@ -13,15 +13,22 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 _translate: Callable[[str], str] | None = None
+_language = "en"
 
 
-def translate_with(translate: Callable[[str], str] | None) -> None:
+def translate_with(translate: Callable[[str], str] | None, language: str = "en") -> None:
     """Have all words translated from now on; None: they are English. `translate` is called on any thread.
 
-    It gets the text with its braces, and gives it as it is where it has no translation.
+    It gets the text with its braces, and gives it as it is where it has no translation. `language`: as HTML
+    names it, such as `de` or `pt-BR`.
     """
-    global _translate
-    _translate = translate
+    global _translate, _language
+    _translate, _language = translate, language
+
+
+def language() -> str:
+    """Which language the words are in, as HTML names it."""
+    return _language
 
 
 def say(text: str, /, **values: object) -> str:

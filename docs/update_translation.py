@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import re
 import subprocess
 import sys
 import tempfile
@@ -34,7 +35,7 @@ def texts() -> list[str]:
 
 
 def texts_without_qt() -> list[str]:
-    """What comes through the functions of `core/words.py`."""
+    """What comes through the functions of `core/words.py`, also in the pages of reports."""
     found: list[str] = []
     for path in sorted(path for folder in ("core", "app") for path in (PROJECT / folder).rglob("*.py")):
         for call in ast.walk(ast.parse(path.read_text("utf-8"))):
@@ -44,6 +45,8 @@ def texts_without_qt() -> list[str]:
                     for text in call.args[SPEAKING[call.func.id]]
                     if isinstance(text, ast.Constant) and isinstance(text.value, str)
                 ]
+    for path in sorted((PROJECT / "resources" / "report").glob("*.html")):
+        found += re.findall(r'\bsay\("([^"]+)"', path.read_text("utf-8"))
     return found
 
 

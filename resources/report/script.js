@@ -5,6 +5,7 @@ for (const tools of document.querySelectorAll("[data-tools]")) {
   const output = tools.querySelector("output");
   const find = tools.querySelector("input");
   const select = tools.querySelector("select");
+  const said = (values) => output.dataset.words.replace(/{(\w+)}/g, (all, name) => values[name]);
   tools.hidden = false;
 
   for (const button of tools.querySelectorAll("[data-fold]")) {
@@ -29,7 +30,7 @@ for (const tools of document.querySelectorAll("[data-tools]")) {
     for (const body of section.querySelectorAll("tbody")) {
       body.hidden = !body.querySelector("tr.turn:not([hidden])");
     }
-    output.textContent = words || select.value ? `${shown} of ${all} turns` : "";
+    output.textContent = words || select.value ? said({ shown, all }) : "";
   };
 
   const state = () => {
@@ -46,7 +47,7 @@ for (const tools of document.querySelectorAll("[data-tools]")) {
       for (let up = item.parentElement.closest("details"); up; up = up.parentElement.closest("details")) up.open = true;
       if (found === 1) item.scrollIntoView({ block: "nearest" });
     }
-    output.textContent = words ? `${found} found` : "";
+    output.textContent = words ? said({ found }) : "";
   };
 
   const look = tools.dataset.tools === "turns" ? turns : state;
