@@ -1,6 +1,6 @@
 """Every view in a language with words 40 % longer: nothing is cut off or overlaps, and all is translated.
 
-Words of agents and files, numbers, keys, and what the engine says stay as they are.
+Words of agents and files, numbers and keys stay as they are.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pytestqt.qtbot import QtBot
 
 import app
 from app.theme import Scheme
+from core.words import translate_with
 from tests.scenes import audit
 from tests.scenes.every import SCENES, Scene
 from tests.scenes.fixtures import application, recorded  # noqa: F401  they are used by name
@@ -23,6 +24,14 @@ from tests.scenes.pseudo import PseudoTranslator, pseudo
 from tests.scenes.recording import RecordedEvents
 from tests.scenes.said import said_in, untranslated
 from tests.scenes.stage import SMALL, USUAL, stage
+
+
+@pytest.fixture(scope="module", autouse=True)
+def longer_words_of_the_core() -> Iterator[None]:
+    """Also while the runs are recorded that scenes look back at."""
+    translate_with(pseudo)
+    yield
+    translate_with(None)
 
 
 @pytest.fixture

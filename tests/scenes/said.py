@@ -108,35 +108,45 @@ def _of_rows(view: QAbstractItemView) -> Iterator[str]:
 # --- did it come through tr ---------------------------------------------------------------------------
 
 
-@cache
-def sentences_of_the_application() -> tuple[re.Pattern[str], ...]:
-    """Texts in the sources of the application that are meant for people: with two words at least."""
-    return _sentences("app", 2)
+SPEAKING = ("say", "say_both", "say_number")
+"""Functions of `core/words.py`."""
 
 
 @cache
-def sentences_of_the_core() -> tuple[re.Pattern[str], ...]:
-    """What the engine says, which knows no window: problems, endings, and words about progress."""
-    return _sentences("core", 1)
-
-
-def _sentences(folder: str, words: int) -> tuple[re.Pattern[str], ...]:
-    """The texts of a folder's sources with so many words and a space, the longest first.
+def sentences() -> tuple[re.Pattern[str], ...]:
+    """Texts in the sources that are meant for people, the longest first: those of the application with two
+    words at least, and what the core says to users (it also has words for agents and for files) with three,
+    since its parts of sentences, such as “the text”, are words of agents, too.
 
     Each as an expression: what `format` fills in may be anything.
     """
     found: set[str] = set()
-    for path in sorted((PROJECT / folder).rglob("*.py")):
-        tree = ast.parse(path.read_text("utf-8"))
-        docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
-                found.add(plain(node.value) if "\n" not in node.value else "")
-    wanted = [text for text in found if _words_in(re.sub(r"\{[^}]*\}", "", text)) >= words and " " in text]
+    said: set[str] = set()
+    for path in sorted((PROJECT / "app").rglob("*.py")):
+        found |= _texts_in(ast.parse(path.read_text("utf-8")))
+    for path in sorted((PROJECT / "core").rglob("*.py")):
+        for call in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(call, ast.Call) and getattr(call.func, "id", "") in SPEAKING:
+                for argument in call.args:
+                    said |= _texts_in(argument)
+    words = {text: _words_in(re.sub(r"\{[^}]*\}", "", text)) for text in found | said if " " in text}
+    wanted = [text for text, count in words.items() if count >= (2 if text in found else 3)]
+    # What is filled in at an end need not be looked for.
+    cut = {text: [part for part in re.split(r"\{[^}]*\}", text) if part.strip()] for text in wanted}
     return tuple(
-        re.compile(".{0,80}".join(re.escape(part) for part in re.split(r"\{[^}]*\}", text)))
+        re.compile(".{0,80}?".join(map(re.escape, cut[text])))
         for text in sorted(wanted, key=len, reverse=True)
     )
+
+
+def _texts_in(tree: ast.AST) -> set[str]:
+    docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    return {
+        plain(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs
+        if "\n" not in node.value
+    }
 
 
 def _words_in(text: str) -> int:
@@ -147,12 +157,10 @@ _KEYS = re.compile(r"(?:(?:Ctrl|Shift|Alt|Meta)\+)+\S+")
 
 
 def untranslated(text: str) -> str:
-    """The text of the application's sources that stands in this one as it is; empty: none."""
+    """The text of the sources that stands in this one as it is; empty: none."""
     if _words_in(text) < 2:
         return ""
-    for sentence in sentences_of_the_core():
-        text = sentence.sub(" ", text)
-    for sentence in sentences_of_the_application():
+    for sentence in sentences():
         match = sentence.search(text)
         if match is not None:
             return match.group()
