@@ -9,6 +9,7 @@ from pathlib import Path
 
 from core.problems import Problem, Severity
 from core.state import PHASES, Phase
+from core.words import say
 
 _PLACE = re.compile(r"(\w+)_agents(?:\[(\d+)\](?:\.agents\[(\d+)\])?(?:\.(.+))?)?$")
 
@@ -36,9 +37,9 @@ def problem_line(problem: Problem, workflow: Path | None = None) -> str:
     if problem.file is not None and workflow is not None and problem.file.absolute() != workflow.absolute():
         where.append(str(problem.file))
     if problem.line is not None:
-        where.append(f"line {problem.line}")
+        where.append(say("line {number}", number=problem.line))
         if problem.column is not None:
-            where.append(f"column {problem.column}")
+            where.append(say("column {number}", number=problem.column))
     if problem.place:
         where.append(problem.place)
     body = f"{problem.message} {problem.suggestion}".strip()

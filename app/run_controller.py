@@ -13,6 +13,7 @@ from PySide6.QtCore import QObject, Signal
 from app.workers import QtExecutor
 from core.backends.registry import backend, backend_names
 from core.problems import Problem, UserFileError
+from core.words import say
 
 if TYPE_CHECKING:
     import asyncio
@@ -206,8 +207,8 @@ class RunController(QObject):
             self._refuse(
                 [
                     Problem(
-                        f"Processes of the run could not be ended: {pids}.",
-                        suggestion="End them with the system's own means, then resume the run.",
+                        say("Processes of the run could not be ended: {pids}.", pids=pids),
+                        suggestion=say("End them with the system's own means, then resume the run."),
                     )
                 ]
             )
@@ -265,7 +266,8 @@ class RunController(QObject):
             self._refuse(
                 [
                     Problem(
-                        f"OpenLoop itself failed ({error}).", suggestion="Save your work and start it again."
+                        say("OpenLoop itself failed ({error}).", error=error),
+                        suggestion=say("Save your work and start it again."),
                     )
                 ]
             )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from app.run_view.log_ansi import CLEAN, Span, Token, after_carriage_return, ansi_spans
 from core.line_index import LogLine
 from core.transcript import FOLDING, OWN, Entry, Kind, read_entry
+from core.words import say, say_number
 
 RESULT_INDENT = "    "
 
@@ -34,19 +35,20 @@ class Row:
     """The colour of the mark beside what OpenLoop itself says; None: others say it."""
 
 
-_LABELS = {
-    Kind.STDERR: ("stderr  ", Token.FAILED, Token.FAILED),
-    Kind.ERROR: ("error  ", Token.FAILED, Token.FAILED),
-    Kind.UPDATE: ("state update  ", Token.SUCCEEDED, Token.TEXT),
-    Kind.WARNING: ("warning  ", Token.FAILED, Token.TEXT),
-    Kind.REASONING: ("thinking  ", Token.OTHER, Token.OTHER),
-    Kind.NOTE: ("", Token.QUIET, Token.QUIET),
-    Kind.STEP: ("", Token.QUIET, Token.QUIET),
-    Kind.CORRECTION: ("", Token.OTHER, Token.OTHER),
-    Kind.RETRY: ("", Token.OTHER, Token.OTHER),
-    Kind.TEXT: ("", Token.TEXT, Token.TEXT),
-    Kind.OUTPUT: ("", Token.TEXT, Token.TEXT),
+_TOKENS = {
+    Kind.STDERR: (Token.FAILED, Token.FAILED),
+    Kind.ERROR: (Token.FAILED, Token.FAILED),
+    Kind.UPDATE: (Token.SUCCEEDED, Token.TEXT),
+    Kind.WARNING: (Token.FAILED, Token.TEXT),
+    Kind.REASONING: (Token.OTHER, Token.OTHER),
+    Kind.NOTE: (Token.QUIET, Token.QUIET),
+    Kind.STEP: (Token.QUIET, Token.QUIET),
+    Kind.CORRECTION: (Token.OTHER, Token.OTHER),
+    Kind.RETRY: (Token.OTHER, Token.OTHER),
+    Kind.TEXT: (Token.TEXT, Token.TEXT),
+    Kind.OUTPUT: (Token.TEXT, Token.TEXT),
 }
+"""Of a line's label, and of its text."""
 _SEPARATORS = frozenset({Kind.RETRY, Kind.CORRECTION})
 
 
@@ -66,7 +68,8 @@ def row_of(
     base = Token.QUIET if is_result else Token.TEXT
     label, label_token = "", base
     if entry.kind is not None:
-        label, label_token, base = _LABELS[entry.kind]
+        label_token, base = _TOKENS[entry.kind]
+        label = _label(entry.kind)
     if entry.time_ms is None and label:
         label = " " * len(label)
     if is_result:
@@ -83,7 +86,7 @@ def row_of(
         spans = [Span.of(0, len(label), label_token), *spans]
     end = len(text)
     if line.clipped:
-        more = f"… {_size(line.clipped)} more"
+        more = say("… {size} more", size=_size(line.clipped))
         text += more
         spans.append(Span.of(end, len(text), Token.QUIET))
     return Row(
@@ -104,7 +107,7 @@ def row_of(
 def _tool_row(line: LogLine, entry: Entry, folded: bool | None, counts: bool) -> Row:
     fields = [ansi_spans(part, Token.TEXT, 0)[0] for part in entry.text.split(b"\t")]
     name, title, facts = (*fields, "", "", "")[:3]
-    lines = f"{entry.results:,} line" + ("" if entry.results == 1 else "s")
+    lines = say_number(entry.results, "1 line", "{count:,} lines")
     if entry.results and (folded or counts or entry.kind is Kind.ANSWER):
         facts = f"{facts} · {lines}" if facts else lines
     triangle = "  " if folded is None else "▸ " if folded else "▾ "
@@ -132,13 +135,30 @@ def _tool_row(line: LogLine, entry: Entry, folded: bool | None, counts: bool) ->
     )
 
 
+def _label(kind: Kind) -> str:
+    """What stands before the text of a line; two spaces part them."""
+    match kind:
+        case Kind.STDERR:
+            return "stderr  "
+        case Kind.ERROR:
+            return f"{say('error')}  "
+        case Kind.UPDATE:
+            return f"{say('state update')}  "
+        case Kind.WARNING:
+            return f"{say('warning')}  "
+        case Kind.REASONING:
+            return f"{say('thinking')}  "
+        case _:
+            return ""
+
+
 def _decoded(data: bytes) -> str:
     return data.decode("utf-8", "replace").translate(CLEAN)
 
 
 def _size(count: int) -> str:
     if count < 1000:
-        return f"{count} bytes"
+        return say("{count} bytes", count=count)
     value = count / 1000
     for unit in ("KB", "MB"):
         if value < 999.95:

@@ -11,6 +11,7 @@ from app.run_view.rest_bar import RestBar
 from app.run_view.state_work import RawJson
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import mono_font
+from core.words import say
 
 _MARGIN = 12
 
@@ -90,5 +91,5 @@ def _short_lines(text: str) -> str:
 def size_words(size: int) -> str:
     """Bytes for a reader: `812 bytes`, `12.3 kB`, `10.4 MB`."""
     if size < 1_000:
-        return f"{size} bytes"
+        return say("{count} bytes", count=size)
     return f"{size / 1e3:,.1f} kB" if size < 1e6 else f"{size / 1e6:,.1f} MB"

@@ -22,6 +22,7 @@ from core.json_types import JsonValue
 from core.state import WorkflowState
 from core.state_history import StateHistory, StateLook, StateUnknown
 from core.state_search import StateSearch
+from core.words import say
 
 RAW_SHOWN = 512 * 1024
 """Bytes of JSON that are shown as text; a copy has all of it."""
@@ -241,6 +242,6 @@ def _sentence(error: object) -> str:
     if isinstance(error, StateUnknown):
         return str(error)
     if isinstance(error, OSError):
-        name = f" ({error.filename})" if error.filename else ""
-        return f"The file cannot be read or written: {error.strerror or error}{name}."
-    return f"The state cannot be written as JSON ({error})."
+        why = f"{error.strerror or error}{f' ({error.filename})' if error.filename else ''}"
+        return say("The file cannot be read or written: {error}.", error=why)
+    return say("The state cannot be written as JSON ({error}).", error=error)

@@ -14,6 +14,7 @@ from app.runs.entry import RunEntry, entry_of
 from core.journal import JOURNAL_NAME
 from core.run_files import WORKFLOW_NAME
 from core.run_names import is_run_folder
+from core.words import say
 
 BATCH_SECONDS = 0.1
 """Runs that are read within this time are told of together."""
@@ -46,7 +47,9 @@ def read_entry(folder: Path) -> RunEntry:
     except RunUnreadable as error:
         return RunEntry(folder, problem=error.problem.message)
     except OSError as error:
-        return RunEntry(folder, problem=f"Its folder cannot be read ({error.strerror or error}).")
+        return RunEntry(
+            folder, problem=say("Its folder cannot be read ({error}).", error=error.strerror or error)
+        )
 
 
 @dataclass(frozen=True, slots=True)
