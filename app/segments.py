@@ -5,32 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QAccessible, QFocusEvent, QFontMetrics, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QAccessible, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QHBoxLayout, QSizePolicy, QWidget
 
+from app.ring_button import RingButton
 from app.theme import GRID, RADIUS, font, theme
 
 
-class _Segment(QAbstractButton):
-    def __init__(self, text: str, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setText(text)
-        self.setCheckable(True)
-        self.setFont(font())
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setAccessibleName(text)
-        self._ring = False
-
+class _Segment(RingButton):
     def sizeHint(self) -> QSize:  # noqa: N802
         metrics = QFontMetrics(font(bold=True))
         return QSize(metrics.horizontalAdvance(self.text()) + 5 * GRID, max(24, metrics.height() + 6))
-
-    def minimumSizeHint(self) -> QSize:  # noqa: N802
-        return self.sizeHint()
-
-    def focusInEvent(self, event: QFocusEvent) -> None:  # noqa: N802
-        self._ring = event.reason() is not Qt.FocusReason.MouseFocusReason
-        super().focusInEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
@@ -42,7 +27,7 @@ class _Segment(QAbstractButton):
             painter.setPen(QPen(colors.color("line"), 1))
             painter.setBrush(colors.color("surface"))
             painter.drawRoundedRect(box, RADIUS - 2, RADIUS - 2)
-        if self.hasFocus() and self._ring:
+        if self.has_ring:
             painter.setPen(QPen(colors.color("accent"), 2))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(box, RADIUS - 2, RADIUS - 2)
@@ -70,7 +55,7 @@ class Segments(QWidget):
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
         for number, text in enumerate(words):
-            button = _Segment(text, self)
+            button = _Segment(text, font(), self)
             self.group.addButton(button, number)
             row.addWidget(button)
         self.group.buttons()[0].setChecked(True)

@@ -28,7 +28,7 @@ _COUNTS: tuple[Callable[[Usage], int], ...] = (
 _TOP = "top"
 """The name of the line that all others stand below, which nobody sees."""
 COLUMNS = AGAIN + 1 + len(_COUNTS)
-LEFT_OUT_FIRST = (*reversed(range(AGAIN + 1, COLUMNS)), ATTEMPTS, AGAIN)
+LEFT_OUT_FIRST = (*reversed(range(AGAIN + 1, COLUMNS)), ATTEMPTS, AGAIN, TURNS)
 """The columns that matter least: their numbers are in the tool tips of tokens and turns too."""
 
 
@@ -152,6 +152,8 @@ class CostModel(QAbstractItemModel):
                 for each, count in enumerate(_COUNTS, AGAIN + 1)
                 if count(line.spent.usage)
             ]
+            counted = [(heads[each], self.text(line, each)) for each in (TURNS, ATTEMPTS, AGAIN)]
+            parts += [self.tr("{0}: {1}").format(*each) for each in counted if each[1]]
             return "\n".join(parts)
         if column == TURNS:
             told = [(heads[each], self.text(line, each)) for each in (ATTEMPTS, AGAIN)]

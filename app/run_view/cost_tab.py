@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 from app.focus_line import FocusLine
 from app.labels import Line, QuietLabel
 from app.run_view.budget_rows import BudgetRows
-from app.run_view.cost_model import AGAIN, COLUMNS, LEFT_OUT_FIRST, NAME, CostModel
+from app.run_view.cost_model import AGAIN, COLUMNS, LEFT_OUT_FIRST, NAME, TURNS, CostModel
 from app.run_view.cost_rows import CostRows
 from app.run_view.flat_rows import flatten
 from app.scroll_bar import use_thin_scroll_bars
@@ -208,7 +208,7 @@ class _CostTree(QTreeView):
         left_out: set[int] = set()
         for column in LEFT_OUT_FIRST:
             # The name may become narrower before what was tried again has no column.
-            spare = self.columnWidth(NAME) - _NARROWEST_NAME if column == AGAIN else 0
+            spare = self.columnWidth(NAME) - _NARROWEST_NAME if column in (AGAIN, TURNS) else 0
             if wanted - spare <= self.viewport().width():
                 break
             left_out.add(column)

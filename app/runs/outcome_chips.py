@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QAccessible, QFocusEvent, QFontMetrics, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtGui import QAccessible, QFontMetrics, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtWidgets import QWidget
 
 from app.flow_layout import FlowLayout
+from app.ring_button import RingButton
 from app.runs.entry import Outcome
 from app.runs.run_delegate import OUTCOME_ICONS
 from app.runs.words import outcome_words
@@ -18,18 +19,15 @@ _ICON = 13
 _PADDING = 8
 
 
-class Chip(QPushButton):
+class Chip(RingButton):
     """A filter that is on or off: an icon, a word, and a number."""
 
     def __init__(self, text: str, icon: tuple[str, str] | None, parent: QWidget) -> None:
-        super().__init__(text, parent)
+        super().__init__(text, font(TextSize.SMALL, tabular=True), parent)
         self._icon_of = icon
         self._count = 0
-        self._ring = False
-        self.setCheckable(True)
-        self.setFont(font(TextSize.SMALL, tabular=True))
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setAutoDefault(False)
+        self._wordless = False
+        self.toggled.connect(self.updateGeometry)
 
     def show_count(self, count: int) -> None:
         """How many runs it stands for."""
@@ -38,22 +36,31 @@ class Chip(QPushButton):
         self.updateGeometry()
         self.update()
 
+    def set_wordless(self, wordless: bool) -> None:
+        """Whether its icon has to say it, where there is no room for the word; the tool tip has it then."""
+        self._wordless = wordless and self._icon_of is not None
+        self.setToolTip(self.text() if self._wordless else "")
+        self.updateGeometry()
+        self.update()
+
+    @property
+    def shown_text(self) -> str:
+        """The word, if there is room for it."""
+        return "" if self._wordless and not self.isChecked() else self.text()
+
     @property
     def _number(self) -> str:
         return f"{self._count:,}"
 
-    def sizeHint(self) -> QSize:  # noqa: N802
+    def width_of(self, text: str) -> int:
+        """How wide it is with this word."""
         metrics = QFontMetrics(self.font())
-        width = metrics.horizontalAdvance(self.text()) + metrics.horizontalAdvance(self._number) + 6
-        width += 2 * _PADDING + (_ICON + 5 if self._icon_of else 0)
-        return QSize(width, max(24, metrics.height() + 8))
+        width = metrics.horizontalAdvance(self._number) + (metrics.horizontalAdvance(text) + 6 if text else 0)
+        return width + 2 * _PADDING + (_ICON + 5 if self._icon_of else 0)
 
-    def minimumSizeHint(self) -> QSize:  # noqa: N802
-        return self.sizeHint()
-
-    def focusInEvent(self, event: QFocusEvent) -> None:  # noqa: N802
-        self._ring = event.reason() is not Qt.FocusReason.MouseFocusReason
-        super().focusInEvent(event)
+    def sizeHint(self) -> QSize:  # noqa: N802
+        height = max(24, QFontMetrics(self.font()).height() + 8)
+        return QSize(self.width_of(self.shown_text), height)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
@@ -62,7 +69,7 @@ class Chip(QPushButton):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
         on = self.isChecked()
-        ring = self.hasFocus() and self._ring
+        ring = self.has_ring
         ground = "accent_soft" if on else "raised" if self.underMouse() else "surface"
         painter.setBrush(colors.color(ground))
         width = 3 if ring else 1
@@ -79,7 +86,7 @@ class Chip(QPushButton):
         painter.setPen(colors.color("text"))
         line = QRectF(left, 0, self.width() - left - _PADDING, self.height())
         side = Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(line, side | Qt.AlignmentFlag.AlignLeft, self.text())
+        painter.drawText(line, side | Qt.AlignmentFlag.AlignLeft, self.shown_text)
         painter.setPen(colors.color("quiet"))
         painter.drawText(line, side | Qt.AlignmentFlag.AlignRight, self._number)
 
@@ -102,6 +109,8 @@ class OutcomeChips(QWidget):
         self.all.setChecked(True)
         self.all.clicked.connect(self._show_all)
         layout.addWidget(self.all)
+        self._low = False
+        """Its page is low: one row has to do."""
         self.chips: dict[Outcome, Chip] = {}
         for outcome in Outcome:
             chip = Chip(outcome_words(outcome), OUTCOME_ICONS[outcome], self)
@@ -119,6 +128,23 @@ class OutcomeChips(QWidget):
         for outcome, chip in self.chips.items():
             chip.show_count(counts.get(outcome, 0))
             chip.setVisible(bool(counts.get(outcome)) or chip.isChecked())
+        self._fit()
+
+    def set_low(self, low: bool) -> None:
+        """Whether the page is low. Then chips leave out their words rather than take a second row."""
+        if low != self._low:
+            self._low = low
+            self._fit()
+
+    def _fit(self) -> None:
+        chips = [self.all, *(chip for chip in self.chips.values() if not chip.isHidden())]
+        wanted = sum(chip.width_of(chip.text()) + GRID + 2 for chip in chips)
+        for chip in self.chips.values():
+            chip.set_wordless(self._low and wanted > self.width())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        self._fit()
 
     @property
     def outcomes(self) -> frozenset[Outcome]:

@@ -18,7 +18,7 @@ from app.runs.resume_form import ResumeForm
 from app.runs.run_actions import RunActions
 from app.runs.words import (
     age_words,
-    agents_words,
+    all_agents_words,
     came_to_words,
     moment_words,
     runs_words,
@@ -166,7 +166,7 @@ class RunDetail(QWidget):
     def show_facts(self, entry: RunEntry, now: float) -> None:
         """What changes of a run while it goes on."""
         began = self.tr("began {0}").format(moment_words(entry.started)) if entry.started else ""
-        facts = (began, age_words(entry.started, now), came_to_words(entry), agents_words(entry))
+        facts = (began, age_words(entry.started, now), came_to_words(entry), all_agents_words(entry))
         self.facts.setText(harmless(" · ".join(fact for fact in facts if fact)))
 
     # --- what may be changed ---------------------------------------------------------------------------

@@ -6,10 +6,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt, Signal, Slot
+from PySide6.QtCore import QPoint, Qt, Signal, Slot
 from PySide6.QtGui import (
-    QAction,
-    QActionGroup,
     QKeyEvent,
     QKeySequence,
     QPalette,
@@ -27,7 +25,6 @@ from PySide6.QtWidgets import (
 from app.buttons import Button, ButtonLook
 from app.fields import FIELD_HEIGHT, OutlinedField
 from app.labels import ElidedLabel, QuietLabel
-from app.runs.columns import NUMBERS, Column, heading
 from app.runs.entry import RunEntry
 from app.runs.lined_splitter import LinedSplitter
 from app.runs.live_run import LiveRun
@@ -37,6 +34,8 @@ from app.runs.run_detail import RunDetail
 from app.runs.run_list import RunList
 from app.runs.run_reader import FolderOf, Reading, RunReader
 from app.runs.run_table import RunTable
+from app.runs.search_keys import SearchKeys
+from app.runs.sort_button import SortButton
 from app.runs.words import runs_words
 from app.runs.work_bar import WorkBar
 from app.theme import TextSize, font
@@ -89,7 +88,6 @@ class RunsPage(QWidget):
         self.field.setClearButtonEnabled(True)
         self.field.setMinimumHeight(FIELD_HEIGHT)
         self.field.textChanged.connect(self._search)
-        self.field.installEventFilter(self)
         self.chips = OutcomeChips(self)
         self.chips.chosen.connect(self._show_outcomes)
         self.where = ElidedLabel("", parent=self)
@@ -104,8 +102,7 @@ class RunsPage(QWidget):
         self.empty.setMargin(40)
         self.detail = RunDetail(self.actions_of_runs, self)
         self.detail.form.resume_requested.connect(self.resume_requested)
-        self.sort_button = Button("", ButtonLook.FLAT, "arrow-up-down", self)
-        self._sorts = self._make_sorts()
+        self.sort_button = SortButton(self.list, self)
         self._connect_list()
         self._arrange()
         self._show_shape()
@@ -120,21 +117,8 @@ class RunsPage(QWidget):
         view.clicked.connect(self._remember_choice)
         view.shape_changed.connect(self._show_shape)
         view.typed.connect(self._type)
-        view.header().sortIndicatorChanged.connect(self._show_sort)
-        view.installEventFilter(self)
-
-    def _make_sorts(self) -> QActionGroup:
-        """The orders, for where there is no header to click."""
-        group = QActionGroup(self)
-        menu = QMenu(self)
-        for column in (Column.STARTED, *(each for each in Column if each is not Column.STARTED)):
-            action = menu.addAction(heading(column))
-            action.setCheckable(True)
-            action.setData(int(column))
-            group.addAction(action)
-        group.triggered.connect(self._sort_by)
-        self.sort_button.set_drop_down(menu)
-        return group
+        keys = SearchKeys(self.field, view, self.actions_of_runs, self)
+        keys.chose.connect(self._remember_choice)
 
     def _arrange(self) -> None:
         search = QHBoxLayout()
@@ -383,34 +367,8 @@ class RunsPage(QWidget):
     def _show_shape(self) -> None:
         """A table is sorted by its header; two lines have a button for it."""
         self.sort_button.setVisible(not self.list.is_table)
-        self._show_sort()
 
     @Slot()
-    def _show_sort(self) -> None:
-        header = self.list.header()
-        column = Column(header.sortIndicatorSection())
-        down = header.sortIndicatorOrder() is Qt.SortOrder.DescendingOrder
-        for action in self._sorts.actions():
-            action.setChecked(action.data() == int(column))
-        if column is Column.STARTED:
-            words = self.tr("Newest first") if down else self.tr("Oldest first")
-        else:
-            words = heading(column)
-        self.sort_button.setText(words)
-        self.sort_button.setToolTip(self.tr("In which order the runs stand"))
-        self.sort_button.updateGeometry()
-
-    @Slot(QAction)
-    def _sort_by(self, action: QAction) -> None:
-        """By this; by the same once more: the other way round. Numbers begin with the greatest."""
-        column, header = Column(int(action.data())), self.list.header()
-        down = column in NUMBERS or column in (Column.STARTED, Column.AGENTS)
-        if header.sortIndicatorSection() == column:
-            down = header.sortIndicatorOrder() is Qt.SortOrder.AscendingOrder
-        self.list.sortByColumn(column, Qt.SortOrder.DescendingOrder if down else Qt.SortOrder.AscendingOrder)
-        self.list.scrollTo(self.list.currentIndex())
-
-    @Slot(QModelIndex)
     def _remember_choice(self) -> None:
         self._chosen = True
 
@@ -450,37 +408,6 @@ class RunsPage(QWidget):
 
     # --- keys and size ---------------------------------------------------------------------------------
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
-        """Arrows and Enter of the search field work on the list, and so do the keys of all other actions but
-        those that edit text; Escape clears it."""
-        if watched is self.field and event.type() == QEvent.Type.ShortcutOverride:
-            if isinstance(event, QKeyEvent) and self.actions_of_runs.has_key(event.keyCombination()):
-                # The field would take some of them for its own: Ctrl+E for "to the end of the line".
-                event.ignore()
-                return True
-            return False
-        if not isinstance(event, QKeyEvent) or event.type() != QEvent.Type.KeyPress:
-            return False
-        if watched is self.list:
-            # Arrows choose, as a click does.
-            self._chosen = True
-            return False
-        if event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier:
-            return False
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self.actions_of_runs.open.trigger()
-            return True
-        if event.key() == Qt.Key.Key_Escape and self.field.text():
-            self.field.clear()
-            return True
-        step = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(Qt.Key(event.key()))
-        if step is not None and self.runs.rowCount():
-            row = min(self.runs.rowCount() - 1, max(0, self.list.currentIndex().row() + step))
-            self._chosen = True
-            self.list.choose(self.runs.index(row, 0))
-            return True
-        return False
-
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
         if event.key() == Qt.Key.Key_Escape:
             self.closed.emit()
@@ -489,6 +416,7 @@ class RunsPage(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)
+        self.chips.set_low(self.height() < _SHORT)
         beside = self.width() >= _SIDE_BY_SIDE
         orientation = Qt.Orientation.Horizontal if beside else Qt.Orientation.Vertical
         if orientation != self.splitter.orientation():

@@ -137,6 +137,14 @@ def agents_words(entry: RunEntry) -> str:
     return f"{len(entry.agents)}: {names}" if len(entry.agents) > 1 else names
 
 
+def all_agents_words(entry: RunEntry) -> str:
+    """Who worked, in a sentence's words: `3 agents: vera, linter, amala`."""
+    names = ", ".join(entry.agents)
+    if len(entry.agents) < 2:
+        return tr("agent: {0}").format(names) if names else ""
+    return tr("{0} agents: {1}").format(f"{len(entry.agents):,}", names)
+
+
 def size_words(count: int) -> str:
     """A number of bytes as the reader's locale writes it."""
     return QLocale().formattedDataSize(count, 1, QLocale.DataSizeFormat.DataSizeTraditionalFormat)

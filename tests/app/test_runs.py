@@ -692,6 +692,26 @@ def test_workflows_are_not_cut_for_outcomes_that_need_no_room(
         assert page.list.columnWidth(Column.WORKFLOW) >= metrics.horizontalAdvance(name) + ROW_MARGIN + 8
 
 
+def test_chips_leave_out_words_rather_than_take_rows_from_a_low_list(
+    qtbot: QtBot,
+    pages: Callable[[list[RunEntry]], RunsPage],
+) -> None:
+    reasons = ("completed", "stopped", "agent_error:vera", "timeout:vera:30")
+    page = pages([entry(n, reason=reason) for n, reason in enumerate(reasons, 1)])
+    page.resize(300, 760)
+    qtbot.waitUntil(lambda: page.chips.height() > 40)
+    stopped = page.chips.chips[Outcome.STOPPED]
+    assert stopped.shown_text == "stopped"
+    page.resize(300, 520)
+    qtbot.waitUntil(lambda: page.chips.height() < 40)
+    assert stopped.shown_text == ""
+    assert stopped.toolTip() == "stopped"
+    assert stopped.accessibleName() == "stopped: 1"
+    QTest.mouseClick(stopped, Qt.MouseButton.LeftButton)
+    assert stopped.shown_text == "stopped", "what is on is said"
+    assert page.runs.rowCount() == 1
+
+
 def test_an_empty_log_folder_says_what_will_be_here(
     qtbot: QtBot, pages: Callable[[list[RunEntry]], RunsPage]
 ) -> None:
