@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 
 from core.config import WorkflowFile
-from core.durable_files import replace_file
 from core.jsonc import read_text
 from core.problems import Problem, UserFileError
 from core.words import say
@@ -51,6 +50,8 @@ def save_workflow(file: WorkflowFile, path: Path) -> WorkflowFile:
 
     A symbolic link is followed, permissions are kept. Raises UserFileError; then the old file is untouched.
     """
+    from core.durable_files import replace_file
+
     text = dump_workflow(file)
     try:
         replace_file(Path(os.path.realpath(path)), text.encode("utf-8"))

@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
 )
 
 from app.builder.agent_pool_model import PROBLEM_ROLE, agent_at
-from app.builder.drag_picture import drag_picture, run_drag
 from app.focus_line import FocusLine
 from app.scroll_bar import use_thin_scroll_bars
 from app.severity import SIGNS
@@ -160,6 +159,9 @@ class AgentTree(QTreeView):
         indexes = [index for index in self.selectedIndexes() if agent_at(index) is not None]
         if not indexes:
             return
+        # Not needed for the first paint of the window.
+        from app.builder.drag_picture import drag_picture, run_drag
+
         drag = QDrag(self)
         drag.setMimeData(self.model().mimeData(indexes))
         drag.setPixmap(drag_picture(self, str(indexes[0].data()), len(indexes)))

@@ -34,7 +34,6 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QStyle, QStyleOptionViewItem, QTreeView, QWidget
 
 from app.builder import mime
-from app.builder.drag_picture import drag_picture, run_drag
 from app.builder.drop_gap import DropGap
 from app.builder.selection_band import SelectionBand
 from app.builder.workflow_delegate import WorkflowDelegate
@@ -329,6 +328,9 @@ class WorkflowTree(QTreeView):
         if any(node_id in groups for node_id in ids):
             ids = [node_id for node_id in ids if node_id in groups]
         indexes = [self._model.index_of(node_id) for node_id in ids]
+        # Not needed for the first paint of the window.
+        from app.builder.drag_picture import drag_picture, run_drag
+
         drag = QDrag(self)
         drag.setMimeData(self._model.mimeData(indexes))
         drag.setPixmap(drag_picture(self, self._model.name_of(indexes[0]), len(indexes)))
