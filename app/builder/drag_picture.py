@@ -18,7 +18,7 @@ def drag_picture(view: QWidget, name: str, count: int) -> QPixmap:
     """The first of what is dragged, and of several how many they are."""
     colors, usual, small = theme(), font(), font(TextSize.SMALL, bold=True)
     metrics, ratio = QFontMetrics(usual), view.devicePixelRatioF()
-    name = metrics.elidedText(name, Qt.TextElideMode.ElideRight, _WIDEST)
+    name = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, _WIDEST)
     height, width = metrics.height() + 10, metrics.horizontalAdvance(name) + 24
     badge = QFontMetrics(small).horizontalAdvance(str(count)) + 12 if count > 1 else 0
     whole = QSizeF(width + (badge + 8 if badge else 0), height)

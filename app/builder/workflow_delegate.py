@@ -92,14 +92,14 @@ class WorkflowDelegate(QStyledItemDelegate):
         _text_at(painter, QPoint(body.left(), baseline), title, title_font, colors.color("text"))
         when_font = font(TextSize.SMALL)
         when_metrics = QFontMetrics(when_font)
-        when = words.phase_when(phase, self._model.document.settings_in_force)
-        left = body.left()
         if self._anatomy.when_fits(index, body.width()):
-            left += QFontMetrics(title_font).horizontalAdvance(title) + 8
+            when = words.phase_when(phase, self._model.document.settings_in_force)
+            left = body.left() + QFontMetrics(title_font).horizontalAdvance(title) + 8
+            _text_at(painter, QPoint(left, baseline), when, when_font, colors.color("quiet"))
         else:
-            baseline += when_metrics.height() + 2
-            when = when_metrics.elidedText(when, Qt.TextElideMode.ElideRight, body.width())
-        _text_at(painter, QPoint(left, baseline), when, when_font, colors.color("quiet"))
+            for line in self._anatomy.when_lines(index, body.width()):
+                baseline += when_metrics.height() + 2
+                _text_at(painter, QPoint(body.left(), baseline), line, when_font, colors.color("quiet"))
         if boxes.ends_card:
             landing = self._anatomy.landing
             lands = landing is not None and self._model.phase_of_target(landing.target) == phase
@@ -220,7 +220,8 @@ class WorkflowDelegate(QStyledItemDelegate):
             color = colors.color("disabled")
         x = body.left() + NUMBER_WIDTH + 10
         name = words.agent_label(group, index.row())
-        name = QFontMetrics(name_font).elidedText(name, Qt.TextElideMode.ElideRight, right - x)
+        # Names often begin alike and differ at their end.
+        name = QFontMetrics(name_font).elidedText(name, Qt.TextElideMode.ElideMiddle, right - x)
         _text_in(painter, QRect(x, body.top(), right - x, body.height()), name, name_font, color)
         x += QFontMetrics(name_font).horizontalAdvance(name) + 8
         if (changed := words.overrides(node.entry)) and right - x > 24:

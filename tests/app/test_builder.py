@@ -544,6 +544,21 @@ def test_headers_say_the_policy_in_words(builder: Builder) -> None:
     assert long in str(builder.model.index_of(builder.group("vera")).data(Qt.ItemDataRole.ToolTipRole))
 
 
+def test_long_names_that_differ_at_their_end_look_different(builder: Builder) -> None:
+    for name, number in (("vera", 1), ("linter", 2)):
+        long = f"agent_with_a_rather_long_name_that_goes_on_and_on_number_{number}"
+        builder.document.rename_agent(name, long)
+    builder.view.tree.clearSelection()
+    tree = builder.view.tree
+    rows = builder.document.outline.loop[1].agents[:2]
+    inside = [tree.visualRect(builder.model.index_of(row.id)).adjusted(20, 4, -4, -6) for row in rows]
+    pictures = [tree.viewport().grab(room).toImage() for room in inside]
+    assert pictures[0].size() == pictures[1].size()
+    assert pictures[0] != pictures[1]
+    dragged = [drag_picture(tree, row.entry.agent, 1).toImage() for row in rows]
+    assert dragged[0] != dragged[1]
+
+
 def test_rows_say_who_how_where_and_what_for(builder: Builder) -> None:
     """Through the interface that screen readers use."""
     tree = builder.view.tree
