@@ -5,12 +5,14 @@ Call: `python .ci/end_to_end.py RESULTS.xml`. The markers are those of pyproject
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
-import re
-import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+
+import pytest
 
 MARKERS = ("opencode", "needs_display", "browser")
 
@@ -19,8 +21,7 @@ def main(results: Path) -> int:
     """Print a line for each end-to-end test. Gives 1 when there is one that did not run."""
     outcomes = read_outcomes(results)
     absent = 0
-    for marker in MARKERS:
-        tests = tests_with(marker)
+    for marker, tests in tests_by_marker().items():
         say(f"{marker}: {len(tests)} tests")
         if not tests:
             say("  none exists: the marker is wrong, or its tests could not be collected")
@@ -34,21 +35,29 @@ def main(results: Path) -> int:
     return 1 if absent else 0
 
 
-def tests_with(marker: str) -> list[str]:
-    """The names of all tests with a marker, as pytest collects them."""
-    environment = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
-    listing = subprocess.run(
-        [sys.executable, "-m", "pytest", "--collect-only", "-q", "-m", marker],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=environment,
-        timeout=300,
-    )
-    if listing.returncode not in (0, 5):
-        say(listing.stdout + listing.stderr)
-        return []
-    return [line for line in listing.stdout.splitlines() if re.match(r"tests/\S+\.py::", line)]
+class _Marked:
+    """A plug-in of pytest: the tests with each marker, by their names."""
+
+    def __init__(self) -> None:
+        self.tests: dict[str, list[str]] = {marker: [] for marker in MARKERS}
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        for item in session.items:
+            for marker in MARKERS:
+                if item.get_closest_marker(marker) is not None:
+                    self.tests[marker].append(item.nodeid)
+
+
+def tests_by_marker() -> dict[str, list[str]]:
+    """The names of all tests with a marker, as pytest collects them; what it says, where it fails."""
+    os.environ.pop("PYTEST_ADDOPTS", None)
+    marked, listing = _Marked(), io.StringIO()
+    with contextlib.redirect_stdout(listing):
+        code = pytest.main(["--collect-only", "-q", "-n", "0"], plugins=[marked])
+    if code != pytest.ExitCode.OK:
+        say(listing.getvalue())
+        return {marker: [] for marker in MARKERS}
+    return marked.tests
 
 
 def read_outcomes(results: Path) -> dict[str, str]:
