@@ -230,10 +230,10 @@ def ending_of(context: RunContext, group: PlannedGroup, result: TurnResult, watc
     """How the run ends because of a turn that gave no update."""
     if context.stop is not None:
         return RunEnds(RunStatus.STOPPED, "stopped", say("The run was stopped. What was finished is kept."))
-    if watch.over:
-        return watch.ending()
     if context.ends is not None:
         return context.ends
+    if watch.over:
+        return watch.ending()
     over = context.over_budget()
     if over is not None:
         return over

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -26,11 +27,13 @@ from core.events import (
     RunStatus,
     StateChanged,
     StopKind,
+    StopRequested,
     TurnFinished,
     TurnRef,
     TurnStatus,
 )
 from core.executor import Executor
+from core.journal import JournalError
 from core.json_types import JsonValue
 from core.merge import merge_updates
 from core.plan import PlannedGroup, RunPlan
@@ -246,6 +249,17 @@ class RunContext:
             self.ends = ending
         self.let_go()
 
+    def end_now(self, ending: RunEnds, keep: LiveTurn) -> None:
+        """End like this, as a stop does: what is at work is ended, but for `keep`, which ends by itself."""
+        if self.ends is None:
+            self.ends = ending
+        for live in list(self.live.values()):
+            if live is not keep:
+                live.stop(StopCause.RUN)
+        # A disk that refuses this line must not keep the run from ending; the run meets it by itself.
+        with contextlib.suppress(JournalError):
+            self.publish(StopRequested(time=time.time(), kind=StopKind.NOW))
+
     def end_if_needed(self) -> None:
         """Raise RunEnds when the run is to end before anything else begins."""
         self.end_if_stopped()
@@ -262,9 +276,14 @@ class RunContext:
                 RunStatus.STOPPED, "stopped", say("The run was stopped. What was finished is kept.")
             )
 
+    @property
+    def may_go_on(self) -> bool:
+        """Whether nothing is known that ends the run, but for its budget."""
+        return self.stop is None and self.ends is None
+
     def may_begin(self) -> bool:
         """Whether a turn may begin now."""
-        return self.stop is None and self.ends is None and self.over_budget() is None
+        return self.may_go_on and self.over_budget() is None
 
     def over_budget(self) -> RunEnds | None:
         """How the run has to end when a cap is reached; None: there is something left."""

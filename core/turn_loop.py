@@ -187,7 +187,7 @@ class TurnLoop:
                     kind, reason = AttemptKind.RETRY, outcome.failure.message
                     continue
                 outcome = Stopped(live.control.cause or StopCause.RUN)
-            if isinstance(outcome, Failed) and outcome.failure.provider_wide and context.stop is None:
+            if isinstance(outcome, Failed) and outcome.failure.provider_wide and context.may_go_on:
                 # Every other agent would fail alike: nobody else is to pay for finding that out.
                 if context.plan.pause_on_provider_failure:
                     turn.note(
@@ -213,6 +213,10 @@ class TurnLoop:
                 if answer is Answer.RETRY:
                     kind, reason = AttemptKind.RETRY, outcome.problem.message
                     continue
+                if answer is Answer.ABORT and not live.no_more.is_set():
+                    # Said by the user. One that is let go gets this answer, too, and ends nothing else.
+                    context.end_now(self._ended_by_user(outcome), keep=live)
+                    return await self._end(turn, outcome, answer)
                 if live.control.cause is not None:
                     return await self._end(turn, Stopped(live.control.cause), None)
                 return await self._end(turn, outcome, answer)
@@ -294,7 +298,7 @@ class TurnLoop:
             live.hurry = None
 
     def _may_retry(self, failure: Failure) -> bool:
-        if self.context.stop is not None or self.context.ends is not None or failure.provider_wide:
+        if not self.context.may_go_on or failure.provider_wide:
             return False
         free = failure.before_work and self._restarts < FREE_RESTARTS
         return free or (failure.transient and self._retries < self.context.plan.retries)
@@ -323,6 +327,15 @@ class TurnLoop:
             return await live.answer
         finally:
             live.answer = None
+
+    def _ended_by_user(self, outcome: NoState) -> RunEnds:
+        """How the run ends when its user does not want it to go on without this turn's update."""
+        label = self.ref.label
+        words = say(
+            "You ended the run. {problem} What was finished is kept.",
+            problem=missing_state_words(label, outcome),
+        )
+        return RunEnds(RunStatus.STOPPED, f"missing_state:{label}", words)
 
     async def _end(self, turn: Turn, outcome: Outcome, answer: Answer | None) -> TurnResult:
         live = self.context.live.get(self.ref.turn)

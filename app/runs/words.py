@@ -104,6 +104,8 @@ def ending_words(entry: RunEntry) -> str:
             return tr("{0} took too long").format(who)
         case "group_timeout":
             return tr("the group {0} took too long").format(who)
+        case "missing_state" if entry.status is RunStatus.STOPPED:
+            return tr("stopped: no state update from {0}").format(who)
         case "missing_state":
             return tr("no state update from {0}").format(who)
         case "merge_conflict":

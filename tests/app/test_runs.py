@@ -121,6 +121,11 @@ def test_every_ending_has_words(reason: str, words: str) -> None:
     assert ending_words(entry(reason=reason)) == words
 
 
+def test_a_run_that_its_user_ended_at_a_question_says_so() -> None:
+    ended = entry(reason="missing_state:vera", status=RunStatus.STOPPED)
+    assert ending_words(ended) == "stopped: no state update from vera"
+
+
 def test_a_row_says_what_came_of_a_run_and_where_it_would_go_on() -> None:
     assert (
         fact_words(entry())

@@ -22,7 +22,7 @@ from core.events import (
     TurnStarted,
     TurnStatus,
 )
-from tests.core.run_support import FinishedRun, Workshop, alive_agents
+from tests.core.run_support import FinishedRun, Workshop, alive_agents, resume
 
 BAD_KINDS = ["missing", "bad_json", "truncated", "fenced", "file", "wrong_type"]
 
@@ -118,7 +118,59 @@ def test_a_question_tells_the_corrections_of_all_tries(shop: Workshop) -> None:
 
     run = shop.run({"preparation_agents": ["never"], "on_missing_state": "ask"}, watch)
     assert asked == ["2 corrections were tried.", "4 corrections were tried."]
-    assert run.finished.message.endswith("; 4 corrections were tried.")
+    assert run.finished.message == (
+        "You ended the run. never did not answer with a state update; 4 corrections were tried. What was "
+        "finished is kept."
+    )
+
+
+@pytest.mark.parametrize("on_error", ["continue", "abort"])
+def test_who_ends_the_run_at_a_question_ends_all_of_it(shop: Workshop, on_error: str) -> None:
+    """Others at work are stopped, whatever the group does about failures, and nothing comes after it."""
+    shop.agent("before", writes={"w": 1})
+    shop.agent("asks", bad_update="missing")
+    shop.agent("asks_too", bad_update="missing")
+    shop.agent("works", hang=True)
+    shop.agent("after", writes={"v": 1})
+    asked: list[str] = []
+
+    def watch(engine: Engine, event: Event) -> None:
+        if isinstance(event, QuestionAsked):
+            asked.append(event.turn)
+            if len(asked) == 2:
+                engine.answer("loop/1/0/0", Answer.ABORT)
+
+    group = {"mode": "parallel", "agents": ["asks", "asks_too", "works"], "on_parallel_error": on_error}
+    run = shop.run(
+        {
+            "preparation_agents": ["before"],
+            "loop_agents": [group, "after"],
+            "finalization_agents": ["after"],
+            "finalize_on_abort": True,
+            "max_loops": 1,
+            "max_parallel_agents": 3,
+            "on_missing_state": "ask",
+        },
+        watch,
+    )
+    assert (run.finished.status, run.reason) == (RunStatus.STOPPED, "missing_state:asks")
+    assert run.finished.message == (
+        "You ended the run. asks did not answer with a state update; 2 corrections were tried. What was "
+        "finished is kept."
+    )
+    ends = {turn.label: (turn.status, turn.message) for turn in run.progress.turns.values()}
+    assert ends["asks"][0] is TurnStatus.FAILED
+    assert ends["asks_too"] == (TurnStatus.STOPPED, "asks_too was stopped with the run.")
+    assert ends["works"] == (TurnStatus.STOPPED, "works was stopped with the run.")
+    assert set(ends) == {"before", "asks", "asks_too", "works"}
+    assert run.payload == {"w": 1}
+    assert alive_agents(shop.folder) == []
+
+    for name, key in (("asks", "x"), ("asks_too", "y"), ("works", "z")):
+        shop.agent(name, writes={key: 1})
+    resumed = resume(run.folder)
+    assert resumed.reason == "max_loops_reached"
+    assert resumed.payload == {"w": 1, "x": 1, "y": 1, "z": 1, "v": 1}
 
 
 def test_a_question_does_not_hold_up_the_other_agents_of_the_group(shop: Workshop) -> None:

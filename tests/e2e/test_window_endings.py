@@ -156,7 +156,7 @@ def test_a_failure_in_a_parallel_group_ends_the_others_at_once(desk: Desk) -> No
     [
         (Answer.RETRY, RunStatus.COMPLETED),
         (Answer.CONTINUE, RunStatus.COMPLETED),
-        (Answer.ABORT, RunStatus.FAILED),
+        (Answer.ABORT, RunStatus.STOPPED),
     ],
 )
 def test_a_missing_state_is_asked_about_in_place(desk: Desk, answer: Answer, ends: RunStatus) -> None:
