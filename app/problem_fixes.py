@@ -39,6 +39,8 @@ def tr(text: str) -> str:
 def fix_words(fix: Fix) -> str:
     """What a fix is called on its link, in menus and for Undo."""
     match fix:
+        case ReplaceBackend(backend=None, by="demo"):
+            return tr("Let it play")
         case ReplaceAgent(by=by) | ReplaceBackend(by=by):
             return _use(by)
         case SetMergeRule(path="is_complete", rule=MergeRule.ALL):
@@ -145,7 +147,7 @@ def _entry(
 
 
 def _with_entry(
-    outline: Outline, fix: ReplaceAgent | ReplaceBackend, agent: str, key: str, old: str, new: str
+    outline: Outline, fix: ReplaceAgent | ReplaceBackend, agent: str, key: str, old: str | None, new: str
 ) -> Fixed | None:
     node = _entry(outline, fix, agent)
     if node is None or getattr(node.entry, key) != old:

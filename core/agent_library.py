@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from core.agent_definition import AgentDefinition
 from core.agent_file import AgentFile, read_agent
+from core.agent_folders import is_shipped
 from core.findings import nearest
 from core.problems import Problem, Severity
 from core.words import say
@@ -50,6 +51,7 @@ class AgentLibrary:
         self._agents: tuple[AgentDefinition, ...] = ()
         self._problems: tuple[Problem, ...] = ()
         self._nearest: dict[str, str | None] = {}
+        self._borrowed: frozenset[str] = frozenset()
         self.refresh()
 
     @property
@@ -75,6 +77,13 @@ class AgentLibrary:
     def get(self, name: str) -> AgentDefinition | None:
         """The agent of this name."""
         return self._by_name.get(name)
+
+    def is_borrowed(self, name: str) -> bool:
+        """Whether the agent of this name comes with OpenLoop, for workflows that do not.
+
+        Such an agent was made for an example, and does no work but where it is given another backend.
+        """
+        return name in self._borrowed
 
     def suggestion(self, name: str) -> str:
         """A sentence for somebody who named an agent that does not exist; may be empty."""
@@ -132,7 +141,16 @@ class AgentLibrary:
         self._agents = tuple(agents)
         self._problems = tuple(problems)
         self._nearest = {}
+        self._borrowed = self._names_of_borrowed()
         return before != (self._agents, self._problems)
+
+    def _names_of_borrowed(self) -> frozenset[str]:
+        # A workflow that ships has those that ship first, and they are its own.
+        if not self._folders or is_shipped(self._folders[0]):
+            return frozenset()
+        return frozenset(
+            agent.name for agent in self._agents if agent.path is not None and is_shipped(agent.path)
+        )
 
 
 def _duplicate(agent: AgentDefinition, first: AgentDefinition) -> Problem:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.agent import AgentLibrary
+from core.borrowed_agents import borrowed_findings
 from core.config import AgentEntry, AgentGroup, FanOutGroup, FanOutTask, Group, Workflow, WorkflowFile
 from core.findings import Finding, FindingList, did_you_mean, nearest, to_problems
 from core.fixes import (
@@ -115,6 +117,7 @@ class _Check:
         self._file = file
         self._library = library
         self._backends = known_backends
+        self._in_force = file.workflow
         self._may_be_empty = may_be_empty
         self._checked_agents: set[str] = set()
         self._found = FindingList()
@@ -124,6 +127,7 @@ class _Check:
         self, workdir: Path | None, in_force: Workflow, known: KnownPayload | None = None
     ) -> list[Problem]:
         """Everything that is found, with its places."""
+        self._in_force = in_force
         self.workflow(workdir)
         self.groups()
         self.flow(in_force, known)
@@ -199,6 +203,9 @@ class _Check:
                 continue
             at = (*path, "agents", index)
             self._agent(entry.agent, at, has_own_backend=entry.backend is not None)
+            place = (_phase_at(path), _index_at(path), index)
+            for finding in borrowed_findings(entry, self._in_force, self._library, at, place):
+                self._found.add(finding)
             self._entry_backend(entry, at)
             if group.timeout and entry.timeout and entry.timeout > group.timeout:
                 self._warn(
@@ -282,7 +289,11 @@ class _Check:
         if name in self._checked_agents:
             return
         self._checked_agents.add(name)
-        self.problems.extend(self._library.problems_of(name))
+        # Two files may have the same mistake, and a list of problems has no other word of where it is.
+        self.problems.extend(
+            replace(found, message=say("Agent {name}: {problem}", name=name, problem=found.message))
+            for found in self._library.problems_of(name)
+        )
         if agent is None:
             return
         if not agent.prompt.strip():

@@ -38,8 +38,8 @@ class ReplaceBackend:
     group: int
     entry: int
     agent: str
-    backend: str
-    """The name that stands there."""
+    backend: str | None
+    """The name that stands there; None: none does."""
     by: str
 
 

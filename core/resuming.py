@@ -6,8 +6,10 @@ from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
+import resources
 from core.agent import AgentLibrary, agent_folders
 from core.agent_definition import AgentDefinition
+from core.agent_folders import is_shipped
 from core.config import WorkflowFile
 from core.journal import JOURNAL_NAME
 from core.merge import merge_rule_problem
@@ -93,12 +95,15 @@ def prepare_resume(
 def _library(run: RecordedRun, file: WorkflowFile, workdir: Path) -> tuple[AgentLibrary, list[Problem]]:
     """The agents as they are now, and where they are gone, as they were when the run began."""
     kept = run.folder / AGENTS_NAME
-    folders = agent_folders(file.workflow.agents_dir, None, workdir)
-    if not folders[0].is_dir():
+    original = run.progress.workflow_path
+    example = Path(original).parent if original and is_shipped(Path(original)) else None
+    folders = agent_folders(file.workflow.agents_dir, example, workdir)
+    if example is None and not folders[0].is_dir():
         file.workflow.agents_dir = None
         folders = (kept, *folders[1:])
-    library = AgentLibrary((*folders[:-1], kept, folders[-1]))
-    before, bundled = AgentLibrary(kept), AgentLibrary(folders[-1])
+    # What ships comes last: it must not stand in for an agent that is gone.
+    library = AgentLibrary((*folders, kept) if example is not None else (*folders[:-1], kept, folders[-1]))
+    before, bundled = AgentLibrary(kept), AgentLibrary(resources.agents_folder())
     warnings: list[Problem] = []
     for old in before.agents:
         new = library.get(old.name)

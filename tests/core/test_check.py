@@ -221,3 +221,12 @@ def test_checking_a_file_that_is_not_there_is_a_problem_too(tmp_path: Path) -> N
     assert "no such file" in only(check_path(tmp_path / "no.json", BACKENDS)).message
     (tmp_path / "w.json").write_text("{", encoding="utf-8")
     assert only(check_path(tmp_path / "w.json", BACKENDS)).line == 1
+
+
+def test_a_problem_in_an_agents_file_names_the_agent(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.md").write_text("---\nfoo_unknown: 1\n---\nWork.\n", encoding="utf-8")
+    file = parse_workflow('{"preparation_agents": ["one", "two"]}')
+    found = [problem.message for problem in check_workflow(file, AgentLibrary(tmp_path))]
+    assert [words.split(":")[0] for words in found] == ["Agent one", "Agent two"]
+    assert all("The key foo_unknown is not known" in words for words in found)

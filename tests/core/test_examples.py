@@ -189,7 +189,7 @@ def test_every_workflow_in_the_documentation_is_one(text: str, tmp_path: Path) -
     file = parse_workflow(text)
     assert file.warnings == []
     SCHEMA.validate(json.loads(text))
-    problems = check_workflow(file, library_of(file, tmp_path), ("demo", "opencode"))
+    problems = check_workflow(file, AgentLibrary(resources.agents_folder()), ("demo", "opencode"))
     errors = [problem for problem in problems if problem.severity is Severity.ERROR]
     assert all("fan-out" in problem.message for problem in errors)
 
