@@ -6,6 +6,7 @@ gives is read again and compared, so that no other key is lost or changed on the
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -397,11 +398,20 @@ def save_agent(path: Path, text: str, known: bytes | None) -> bytes:
 
 def create_agent_file(path: Path, text: str) -> None:
     """Write a new agent file, and its folder where that is missing. Raises UserFileError, also where there
-    is a file already: nothing is overwritten."""
+    is a file already: nothing is overwritten, and nothing half is left behind."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("xb") as stream:
-            stream.write(text.encode("utf-8"))
+            try:
+                stream.write(text.encode("utf-8"))
+                stream.flush()
+                os.fsync(stream.fileno())
+            except OSError:
+                with contextlib.suppress(OSError):
+                    # It tries once more to write what is left.
+                    stream.close()
+                path.unlink(missing_ok=True)
+                raise
     except FileExistsError as error:
         raise UserFileError(
             [

@@ -295,5 +295,23 @@ def test_a_new_file_never_takes_the_place_of_another(tmp_path: Path) -> None:
     assert "vera" in path.read_text(encoding="utf-8")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of a process are of other systems")
+def test_a_file_that_did_not_get_onto_the_disk_leaves_nothing_in_the_way(tmp_path: Path) -> None:
+    import resource
+
+    path = tmp_path / "vera.md"
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+    try:
+        for _ in range(2):
+            with pytest.raises(UserFileError, match=r"vera\.md cannot be written"):
+                create_agent_file(path, "x" * 5000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert list(tmp_path.iterdir()) == []
+    create_agent_file(path, "x" * 5000)
+    assert path.stat().st_size == 5000
+
+
 def test_every_own_key_has_its_place() -> None:
     assert set(ORDER) == OWN_KEYS
