@@ -31,14 +31,43 @@ def _create_quickly(cls: Any, class_name: str, names: Any, **options: Any) -> An
         options["module"] = sys._getframe(2).f_globals.get("__name__")
     if not _is_made_by_pyside(cls, names, options):
         return _create(cls, class_name, names, **options)
-    body = {**dict(names), "__module__": options["module"]}
     short_way: Any = enum._simple_enum  # type: ignore[attr-defined]
+    body = {"__module__": options["module"]}
     made = short_way(cls, boundary=options["boundary"])(type(class_name, (object,), body))
-    for name, member in made._member_map_.items():
-        # Python 3.11 puts something before each member that makes it slower to get at.
-        _set_attribute(made, name, member)
     made.__doc__ = None
+    _add_members(made, names)
     return made
+
+
+def _add_members(made: Any, names: list[tuple[str, int]]) -> None:
+    """What the short way does with members, without asking of each one what it is."""
+    new, has_values = made._new_member_, made._use_args_
+    in_order, by_name, by_value = made._member_names_, made._member_map_, made._value2member_map_
+    is_flag = issubclass(made, enum.Flag)
+    single = several = 0
+    for name, value in names:
+        member = by_value.get(value)
+        if member is None:
+            member = by_value[value] = new(made, value) if has_values else new(made)
+            member._value_ = value
+            member._name_ = name
+            member.__objclass__ = made
+            member._sort_order_ = len(in_order)
+            if not is_flag or (value > 0 and value & (value - 1) == 0):
+                in_order.append(name)
+                single |= value
+            else:
+                several |= value
+        by_name[name] = member
+        _set_attribute(made, name, member)
+    if is_flag:
+        mask = single | several
+        made._flag_mask_, made._singles_mask_ = mask, single
+        made._all_bits_ = 2 ** mask.bit_length() - 1
+        if (values := [by_name[name]._value_ for name in in_order]) != sorted(values):
+            made._iter_member_ = made._iter_member_by_def_
+    elif (hashable := vars(made).get("_hashable_values_")) is not None:
+        hashable.extend(by_value)
 
 
 def _is_made_by_pyside(cls: Any, names: Any, options: dict[str, Any]) -> bool:
