@@ -66,7 +66,7 @@ def stop_before(top: QWidget, focused: QWidget | None) -> QWidget | None:
 
 def first_stop(region: QWidget) -> QWidget | None:
     """The first control of a part of a window; None: it has none, or is hidden."""
-    return _first_stop(list(in_reading_order(region))) if region.isVisible() else None
+    return _first_stop(in_reading_order(region)) if region.isVisible() else None
 
 
 def takes_tab(widget: QWidget) -> bool:
@@ -79,17 +79,25 @@ def takes_tab(widget: QWidget) -> bool:
     return widget.isEnabled() and widget.isVisible() and not widget.size().isEmpty()
 
 
-def in_reading_order(top: QWidget) -> Iterator[QWidget]:
+def in_reading_order(top: QWidget) -> list[QWidget]:
     """A widget and everything visible in it, as one reads."""
-    yield top
+    order: list[QWidget] = []
+    _read(top, order)
+    return order
+
+
+def _read(top: QWidget, order: list[QWidget]) -> None:
+    order.append(top)
     children = [
         child
         for child in top.children()
         if isinstance(child, QWidget) and child.isVisible() and not child.isWindow()
     ]
-    right_to_left = top.layoutDirection() is Qt.LayoutDirection.RightToLeft
-    for child in _as_read(children, right_to_left):
-        yield from in_reading_order(child)
+    if len(children) > 1:
+        right_to_left = top.layoutDirection() is Qt.LayoutDirection.RightToLeft
+        children = list(_as_read(children, right_to_left))
+    for child in children:
+        _read(child, order)
 
 
 def _as_read(widgets: list[QWidget], right_to_left: bool) -> Iterator[QWidget]:
@@ -118,7 +126,7 @@ def _place_in_row(box: QRect, right_to_left: bool) -> tuple[int, int]:
 
 def _turned(top: QWidget, focused: QWidget | None) -> list[QWidget]:
     """All widgets in order, turned so that the focused one, or the whole window, is the first."""
-    order = list(in_reading_order(top))
+    order = in_reading_order(top)
     at = 0
     while focused is not None and focused is not top:
         if focused in order:

@@ -1,8 +1,11 @@
-"""What assistive technology is told of every view, and what keys do in it."""
+"""What assistive technology is told of a run, and that the audits find what they look for.
+
+`test_screenshots.py` holds every view against them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -16,58 +19,20 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
 )
-from PySide6.QtWidgets import QApplication, QComboBox, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.fields import OutlinedField
-from app.theme import Scheme
 from tests.app import accessible_tree, focus_audit, keyboard_audit
-from tests.scenes.every import SCENES, Scene
-from tests.scenes.fixtures import application, recorded  # noqa: F401  they are used by name
+from tests.scenes.every import SCENES
+from tests.scenes.fixtures import application, listening, recorded  # noqa: F401  they are used by name
 from tests.scenes.recording import RecordedEvents
 from tests.scenes.stage import Stage, stage
 
 Role = QAccessible.Role
 
 
-@pytest.fixture(autouse=True)
-def listening() -> Iterator[None]:
-    """A screen reader is there."""
-    before = QAccessible.isActive()
-    QAccessible.setActive(True)
-    yield
-    QAccessible.setActive(before)
-
-
-def front(open_stage: Stage) -> QWidget:
-    """The window or dialog that has the keys, once menus and lists that dropped down are closed."""
-    while (popup := QApplication.activePopupWidget()) is not None:
-        popup.close()
-        open_stage.settle()
-    top = open_stage.tops()[-1]
-    top.activateWindow()
-    open_stage.until(top.isActiveWindow, "the window never became active")
-    return top
-
-
-@pytest.mark.usefixtures("application")
-@pytest.mark.parametrize("scene", SCENES.values(), ids=SCENES)
-def test_every_view_can_be_heard_and_used_without_a_mouse(
-    scene: Scene,
-    tmp_path: Path,
-    recorded: Mapping[str, RecordedEvents],  # noqa: F811
-) -> None:
-    with stage(tmp_path, recorded) as open_stage:
-        scene.play(open_stage)
-        told = [one for top in open_stage.tops() for one in accessible_tree.tree(top)]
-        assert accessible_tree.complaints(told) == []
-        top = front(open_stage)
-        assert keyboard_audit.key_complaints(top) == []
-        assert keyboard_audit.tab_complaints(top) == []
-        for scheme in (Scheme.LIGHT, Scheme.DARK):
-            open_stage.appearance.choose(scheme)
-            open_stage.settle()
-            assert focus_audit.focus_complaints(top) == [], scheme
+pytestmark = pytest.mark.usefixtures("listening")
 
 
 def heard(open_stage: Stage) -> list[accessible_tree.Told]:

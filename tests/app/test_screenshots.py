@@ -1,5 +1,7 @@
 """Every view in light and dark, usual and small: nothing is cut off, overlaps or cannot be read.
 
+And whoever cannot see or point can hear and use all of it.
+
 With OPENLOOP_SCREENSHOTS=FOLDER the pictures are kept there, to be looked at.
 """
 
@@ -16,9 +18,10 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QLineEdit, QPus
 from pytestqt.qtbot import QtBot
 
 from app.theme import DARK, LIGHT, Scheme, Theme
+from tests.app import accessible_tree, focus_audit, keyboard_audit
 from tests.scenes import audit
 from tests.scenes.every import SCENES, Scene
-from tests.scenes.fixtures import application, recorded  # noqa: F401  they are used by name
+from tests.scenes.fixtures import application, listening, recorded  # noqa: F401  they are used by name
 from tests.scenes.recording import RecordedEvents
 from tests.scenes.stage import SMALL, USUAL, Stage, commonest_colour, is_plain, stage
 
@@ -50,16 +53,31 @@ def grounds(theme: Theme) -> set[str]:
     return {theme.ground, theme.surface, theme.raised, theme.accent_soft}
 
 
-@pytest.mark.usefixtures("application")
+def front(open_stage: Stage) -> QWidget:
+    """The window or dialog that has the keys, once menus and lists that dropped down are closed."""
+    while (popup := QApplication.activePopupWidget()) is not None:
+        popup.close()
+        open_stage.settle()
+    top = open_stage.tops()[-1]
+    top.activateWindow()
+    open_stage.until(top.isActiveWindow, "the window never became active")
+    return top
+
+
+@pytest.mark.usefixtures("application", "listening")
 @pytest.mark.parametrize("scene", SCENES.values(), ids=SCENES)
-def test_every_view_can_be_read_in_both_themes(
+def test_every_view_can_be_read_in_both_themes_and_heard_and_used_without_a_mouse(
     scene: Scene,
     tmp_path: Path,
     recorded: Mapping[str, RecordedEvents],  # noqa: F811
 ) -> None:
+    # One test, as it takes longer to bring a window there than to look at it.
     with stage(tmp_path, recorded) as open_stage:
         scene.play(open_stage)
         assert audit.too_large(open_stage.tops()) == []
+        told = [one for top in open_stage.tops() for one in accessible_tree.tree(top)]
+        assert accessible_tree.complaints(told) == []
+
         light = look(open_stage, scene, Scheme.LIGHT, USUAL)
         dark = look(open_stage, scene, Scheme.DARK, USUAL)
         assert light != dark
@@ -68,6 +86,14 @@ def test_every_view_can_be_read_in_both_themes(
         keep(sharp, f"{scene.name}-{Scheme.DARK.value}-{SMALL[0]}@2")
         assert (sharp.width(), sharp.height()) == (2 * SMALL[0], 2 * SMALL[1])
         assert not is_plain(sharp)
+
+        open_stage.show(Scheme.DARK, USUAL)
+        top = front(open_stage)
+        assert keyboard_audit.key_complaints(top) == []
+        assert keyboard_audit.tab_complaints(top) == []
+        for scheme in (Scheme.DARK, Scheme.LIGHT):
+            open_stage.show(scheme, USUAL)
+            assert focus_audit.focus_complaints(top) == [], scheme
 
 
 # --- the audit finds what it looks for ----------------------------------------------------------------

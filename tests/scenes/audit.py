@@ -413,11 +413,10 @@ def _ratio(image: QImage, rect: QRect) -> float | None:
     ).intersected(image.rect())
     if box.width() < 4 or box.height() < 4:
         return None
-    bits = memoryview(image.constBits()).cast("B").cast("I")
-    line = image.bytesPerLine() // 4
-    colours: Counter[int] = Counter()
-    for y in range(box.top(), box.bottom() + 1):
-        colours.update(bits[y * line + box.left() : y * line + box.right() + 1].tolist())
+    bits, line = memoryview(image.constBits()).cast("B"), image.bytesPerLine()
+    starts = (y * line + 4 * box.left() for y in range(box.top(), box.bottom() + 1))
+    pixels = b"".join(bits[start : start + 4 * box.width()] for start in starts)
+    colours = Counter(memoryview(pixels).cast("I").tolist())
     if len(colours) < 2:
         return None
     ground = _luminance_of(colours.most_common(1)[0][0])

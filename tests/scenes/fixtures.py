@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 import pytest
+from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QApplication
 
 from app.theme import Appearance, Scheme
@@ -30,3 +31,12 @@ def application(qapp: QApplication) -> Iterator[QApplication]:
     qapp.setStyle(style)
     qapp.setPalette(palette)
     qapp.setQuitOnLastWindowClosed(quits)
+
+
+@pytest.fixture
+def listening() -> Iterator[None]:
+    """A screen reader is there."""
+    before = QAccessible.isActive()
+    QAccessible.setActive(True)
+    yield
+    QAccessible.setActive(before)
