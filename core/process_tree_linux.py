@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import time
 
-from core.process_tree import ProcessEntry, SpawnOrder
+from core.process_tree import Ending, ProcessEntry, SpawnOrder
 from core.process_tree_posix import SIGKILL, PosixTree, settle_signals, signal_pipe
 
 TYPE_CHECKING = False
@@ -237,6 +237,43 @@ class _Brands:
             return None
 
 
+class _Shares:
+    """Gives agents a smaller share of the processors where a kernel deals these out by session (autogroups).
+
+    There a nice value counts only among the processes of one session, and each agent is a session of its own:
+    eight of them would leave a ninth to the window. Users may change one session in a tenth of a second; what
+    the kernel refuses for that is tried again whenever the supervisor wakes up.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: dict[int, int] = {}
+
+    def lower(self, pid: int, nice: int) -> None:
+        """Give the session of this leader the share of a nice value, now or soon."""
+        self._waiting[pid] = nice
+        self.go_on()
+
+    def forget(self, pid: int) -> None:
+        """This leader is gone."""
+        self._waiting.pop(pid, None)
+
+    def go_on(self) -> None:
+        """Try again what had to wait."""
+        while self._waiting:
+            pid, nice = next(iter(self._waiting.items()))
+            try:
+                descriptor = os.open(f"/proc/{pid}/autogroup", os.O_WRONLY | os.O_CLOEXEC)
+                try:
+                    os.write(descriptor, b"%d" % nice)
+                finally:
+                    os.close(descriptor)
+            except BlockingIOError:
+                return
+            except OSError:  # a kernel without such groups, or it is gone: its nice value has to do
+                pass
+            del self._waiting[pid]
+
+
 class LinuxTree(PosixTree):
     """Linux, as a child subreaper."""
 
@@ -250,10 +287,22 @@ class LinuxTree(PosixTree):
         self._boot = boot_time()
         self._tick = os.sysconf("SC_CLK_TCK")
         self._brands = _Brands()
+        self._shares = _Shares()
 
     def spawn(self, order: SpawnOrder) -> ProcessEntry:
         order.brand = self._brands.next()
-        return super().spawn(order)
+        entry = super().spawn(order)
+        if order.nice:
+            self._shares.lower(entry.pid, order.nice)
+        return entry
+
+    def reap(self, pid: int) -> Ending:
+        self._shares.forget(pid)
+        return super().reap(pid)
+
+    def abandon(self, pid: int) -> None:
+        self._shares.forget(pid)
+        super().abandon(pid)
 
     def brand(self, pid: int) -> int | None:
         return self._brands.of(pid)
@@ -261,6 +310,7 @@ class LinuxTree(PosixTree):
     def exited(self) -> Iterator[int]:
         # Asking for "anybody" costs the same for one agent or fifty, but an unreaped leader hides whoever
         # died after it; only then each is asked.
+        self._shares.go_on()
         while True:
             try:
                 status = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)

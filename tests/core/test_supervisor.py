@@ -272,3 +272,21 @@ def test_a_nice_value_reaches_the_agent(line: Line) -> None:
     started = line.hear("started", 1)
     assert started[0] == "started"
     assert os.getpriority(os.PRIO_PROCESS, started[2]) == 7
+
+
+@pytest.mark.skipif(
+    not Path("/proc/self/autogroup").exists(), reason="this kernel deals out no processors by session"
+)
+def test_nice_agents_leave_the_window_its_share_where_sessions_are_dealt_shares(line: Line) -> None:
+    streams = (os.devnull, str(line.folder / "out"), str(line.folder / "err"))
+    argv = (sys.executable, "-I", "-S", bad("deaf"), str(line.folder))
+    pids = []
+    for number in range(1, 4):
+        line.say(("start", number, sys.executable, argv, "/", {}, streams, f"mark{number}", 5))
+        pids.append(line.hear("started", number)[2])
+
+    def all_lowered() -> bool:
+        return all(Path(f"/proc/{pid}/autogroup").read_text().endswith("nice 5\n") for pid in pids)
+
+    # Who is not root may change one in a tenth of a second; the supervisor wakes up once a second.
+    until(all_lowered, "an agent has the share of a window")
