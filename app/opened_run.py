@@ -11,6 +11,7 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from core.progress import RunProgress
+from core.run_files import TURNS_NAME
 from core.run_whereabouts import RunHome, Whereabouts
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class OpenedRun(QWidget):
         self.bar = BackBar(self)
         self.view: RunView = RunView(self)
         self.offer = ResumeOffer(self.view)
-        self.following = Following(self)
+        self.following = Following(self._turns_at_work, self)
         self.following.told.connect(self._take)
         self.following.ended.connect(self.ended)
         layout = QVBoxLayout(self)
@@ -78,6 +79,11 @@ class OpenedRun(QWidget):
         if page:
             # It was followed until now: whoever reads something in it goes on reading.
             self.view.tabs.show_page(page)
+
+    def _turns_at_work(self) -> dict[str, Path]:
+        """By turn id: their folders."""
+        turns = Path(self._progress.folder) / TURNS_NAME
+        return {turn.id: turns / turn.folder for turn in self._progress.running_turns}
 
     def _where_words(self, where: Whereabouts | None) -> str:
         home = where.home if where is not None else RunHome.UNKNOWN

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from core.events import Event, RunFinished
 from core.journal import JOURNAL_NAME
 from core.journal_tail import JournalReplaced, JournalTail
 from core.open_runs import is_held
+from core.turn_signs import TurnSigns
 
 LOOK_MS = 250
 """Live numbers change at most four times a second."""
@@ -28,7 +29,9 @@ class _News:
     lives: bool = True
 
 
-def _look(tail: JournalTail, folder: Path, *, at_life: bool) -> Work:
+def _look(
+    tail: JournalTail, signs: TurnSigns, at_work: Mapping[str, Path], folder: Path, *, at_life: bool
+) -> Work:
     def work(tell: Tell, stopped: Callable[[], bool]) -> None:
         del stopped
         lives = True
@@ -36,7 +39,7 @@ def _look(tail: JournalTail, folder: Path, *, at_life: bool) -> Work:
             if at_life:
                 # Asked before the journal is read: what it wrote last is read then.
                 lives = is_held(folder)
-            events = tuple(tail.read())
+            events = (*tail.read(), *signs.look(at_work))
         except (OSError, JournalReplaced):
             # Deleted or replaced; whoever opens it again is told what is there.
             tell(_News(lives=False))
@@ -48,8 +51,12 @@ def _look(tail: JournalTail, folder: Path, *, at_life: bool) -> Work:
     return work
 
 
+AtWork = Callable[[], Mapping[str, Path]]
+"""By turn id: the folders of the turns that are at work."""
+
+
 class Following(QObject):
-    """Looks at the journal of one run four times a second, on a worker.
+    """Looks at the journal of one run, and at what its agents print, four times a second, on a worker.
 
     Signals: `told(Sequence[Event])`: what happened since the last look, often nothing: time went on;
     `ended()`: it is over, was cut off or is gone; nothing more is told of it.
@@ -58,8 +65,10 @@ class Following(QObject):
     told = Signal(object)
     ended = Signal()
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, at_work: AtWork, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self._at_work = at_work
+        self._signs = TurnSigns()
         self._folder: Path | None = None
         self._tail: JournalTail | None = None
         self._looks = 0
@@ -80,6 +89,7 @@ class Following(QObject):
         self.stop()
         self._folder = folder
         self._tail = JournalTail(folder / JOURNAL_NAME, len(known))
+        self._signs = TurnSigns()
         self._looks = 0
         self._look()
 
@@ -99,7 +109,8 @@ class Following(QObject):
         if self._folder is not None and self._tail is not None:
             at_life = self._looks % _LOOKS_FOR_LIFE == 0
             self._looks += 1
-            self._jobs.start(_look(self._tail, self._folder, at_life=at_life))
+            work = _look(self._tail, self._signs, self._at_work(), self._folder, at_life=at_life)
+            self._jobs.start(work)
 
     @Slot(object)
     def _take(self, news: _News) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtGui import QAction, QPalette
+from PySide6.QtGui import QAccessible, QAction, QPalette
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from app.runs.back_bar import IconMark
@@ -15,6 +15,8 @@ from app.theme import font
 
 class PossibleList(QWidget):
     """A small table: a sign, the action, and what it will do or why it cannot."""
+
+    accessible_role = QAccessible.Role.Grouping
 
     def __init__(self, actions: RunActions, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -38,7 +38,6 @@ from app.runs.columns import Column
 from app.runs.compare_page import RESULT, STATE, WORKFLOW
 from app.runs.entry import Outcome
 from app.runs.runs_page import RunsPage
-from app.settings_store import SettingsStore
 from app.side import Side
 from app.theme import font
 from core.events import RunPaused, RunStarted
@@ -63,7 +62,7 @@ class Room(QWidget):
         self.document.update_settings("test", {"workdir": str(folder)})
         self.notices = NoticeArea(self)
         self.run = RunSession(self.controller, self.document, self)
-        self.right = RightSide(QWidget(), SettingsStore(folder / "window.ini"), self)
+        self.right = RightSide(QWidget(), self)
         self.history = History(self.right, self.run, self.document, self.notices, self)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -432,6 +431,30 @@ def test_a_run_that_goes_on_elsewhere_is_followed_live(
     assert "all loops used up" in side.opened.bar.title.text
     assert side.opened.offer.form.isVisible()
     assert side.opened.following.folder is None
+
+
+def test_an_agent_that_prints_elsewhere_is_not_called_quiet(
+    room: Room, shop: Workshop, elsewhere: Callable[[FinishedRun, str], Elsewhere]
+) -> None:
+    """The journal does not tell that an agent prints; its files do."""
+    shop.agent("vera")
+    run = shop.run({"name": "audit", "preparation_agents": ["vera"]})
+    elsewhere(run, "attempt_started")
+    now = time.time() + 3600
+    room.run.clock = lambda: now
+    room.list_runs(1)
+    room.key(Qt.Key.Key_Return)
+    side = room.history.side
+    room.until(lambda: not side.shows_list)
+    assert side.opened is not None
+    pills = side.opened.view.strip.pills
+    room.until(lambda: any("quiet" in pill.accessibleName() for pill in pills.values()))
+    output = run.turn_folder("vera") / "stdout.log"
+    with output.open("ab") as file:
+        file.write(b"There is more.\n")
+    os.utime(output, (now, now))
+    pills = side.opened.view.strip.pills
+    room.until(lambda: not any("quiet" in pill.accessibleName() for pill in pills.values()))
 
 
 def test_a_run_that_is_followed_and_cut_off_says_so(

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog
 from app.command_palette import CommandPalette
 from app.file_actions import DISK
 from app.runs.runs_page import RunsPage
+from core.open_runs import RunLock
 from tests.core.fake_clis import CLAUDE_OUT, OF_THE_USER, OPENCODE, write_cli
 from tests.scenes.building import open_audit
 from tests.scenes.catalogue import scene
@@ -84,6 +85,34 @@ def opened_run(stage: Stage) -> None:
     stage.until(lambda: stage.window.history.side.shown_run_view is not None, "the run was never opened")
     view = stage.window.history.side.shown_run_view
     assert view is not None
+    stage.until(view.tabs.overview.visible_text, "its log stayed empty")
+    stage.settle()
+
+
+@scene(needs_runs=True)
+def several_runs(stage: Stage) -> None:
+    """All runs of the project selected, and what can be done with them."""
+    page = history_of(stage)
+    page.list.setFocus()
+    page.list.selectAll()
+    stage.settle()
+
+
+@scene(needs_runs=True)
+def followed_run(stage: Stage) -> None:
+    """A run that goes on in another process, in the live view."""
+    page = history_of(stage)
+    entry = next(each for each in page.runs.entries if each.was_cut_off)
+    lock = RunLock(entry.folder)
+    lock.acquire()
+    stage.window.closed.connect(lock.release)
+    page.list.choose(page.runs.index_of(entry.folder))
+    page.actions_of_runs.open.trigger()
+    side = stage.window.history.side
+    stage.until(lambda: side.shown_run_view is not None, "the run was never opened")
+    view = side.shown_run_view
+    assert view is not None
+    stage.until(lambda: view.origin.isVisible() and view.strip.pills, "nobody is at work in it")
     stage.until(view.tabs.overview.visible_text, "its log stayed empty")
     stage.settle()
 
