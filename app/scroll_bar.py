@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QStyleOptionSlider,
     QWidget,
 )
+from shiboken6 import isValid
 
 from app.theme import theme
 
@@ -75,8 +76,7 @@ class _Corner(QWidget):
         super().__init__(area)
         self.resize(0, 0)
         self._area = area
-        self._bars = (area.verticalScrollBar(), area.horizontalScrollBar())
-        for bar in self._bars:
+        for bar in (area.verticalScrollBar(), area.horizontalScrollBar()):
             bar.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
@@ -86,7 +86,11 @@ class _Corner(QWidget):
         return False
 
     def _follow_bars(self) -> None:
-        if not any(bar.isVisibleTo(self._area) for bar in self._bars):
+        area = self._area
+        if not isValid(area):
+            return  # It is being destroyed, and hides its bars.
+        # Asked for now: an area may have been given others, and then these are destroyed.
+        if not any(bar.isVisibleTo(area) for bar in (area.verticalScrollBar(), area.horizontalScrollBar())):
             self.resize(0, 0)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
@@ -94,16 +98,23 @@ class _Corner(QWidget):
         QPainter(self).fillRect(self.rect(), self.palette().color(self.backgroundRole()))
 
 
-def use_thin_scroll_bars(area: QAbstractScrollArea, ground: QPalette.ColorRole | None = None) -> None:
-    """Give a scroll area thin scroll bars on `ground` (None: its viewport's). Before anything connects."""
+def use_thin_scroll_bars(
+    area: QAbstractScrollArea,
+    ground: QPalette.ColorRole | None = None,
+    vertical: ThinScrollBar | None = None,
+) -> None:
+    """Give a scroll area thin scroll bars on `ground` (None: its viewport's). Before anything connects.
+
+    `vertical`: the one that it shall have; None: one as any other.
+    """
     if isinstance(area, QAbstractItemView | QScrollArea):
         _use_own_viewport(area)
     role = ground if ground is not None else area.viewport().backgroundRole()
-    for orientation, setter in (
-        (Qt.Orientation.Vertical, area.setVerticalScrollBar),
-        (Qt.Orientation.Horizontal, area.setHorizontalScrollBar),
+    horizontal = ThinScrollBar(Qt.Orientation.Horizontal, area)
+    for bar, setter in (
+        (vertical or ThinScrollBar(Qt.Orientation.Vertical, area), area.setVerticalScrollBar),
+        (horizontal, area.setHorizontalScrollBar),
     ):
-        bar = ThinScrollBar(orientation, area)
         bar.setBackgroundRole(role)
         setter(bar)
     corner = _Corner(area)

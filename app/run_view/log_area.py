@@ -62,10 +62,8 @@ class LogArea(QAbstractScrollArea):
         self._current_header: int | None = None
         self._empty_text = self.tr("Nothing printed yet.")
         self.setFrameShape(QFrame.Shape.NoFrame)
-        use_thin_scroll_bars(self)
         self._scroll_marks = MarkedScrollBar(self)
-        self._scroll_marks.setBackgroundRole(self.viewport().backgroundRole())
-        self.setVerticalScrollBar(self._scroll_marks)
+        use_thin_scroll_bars(self, vertical=self._scroll_marks)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName(self.tr("Log"))
         self.viewport().setCursor(Qt.CursorShape.IBeamCursor)
