@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from app.editor import FilePlace, Opening, Preset
     from app.editor_dialog import EditorDialog
     from app.right_side import RightSide
-    from app.run_view.log_host import LogHost
     from app.run_view.run_view import RunView
     from app.settings_store import SettingsStore
     from app.window_actions import WindowActions
@@ -67,8 +66,6 @@ class FileOpening(QObject):
         super().__init__(window)
         self._window = window
         self._store = store
-        self._hosts: list[LogHost] = []
-        """Of all views of runs: what is chosen in one holds in all."""
         self._dialog: EditorDialog | None = None
         self._pool = QThreadPool(self)
         self._pool.setMaxThreadCount(1)
@@ -85,18 +82,9 @@ class FileOpening(QObject):
     @Slot(object)
     def _connect_view(self, view: RunView) -> None:
         host = view.tabs.host
-        self._hosts.append(host)
-        host.show_as(wrap=self._store.log_wrap, line_numbers=self._store.log_line_numbers)
-        host.changed.connect(lambda: self._keep(host))
         host.file_requested.connect(self.open_file)
         host.address_requested.connect(self._open_address)
         host.editor_requested.connect(self.choose)
-
-    def _keep(self, changed: LogHost) -> None:
-        self._store.log_wrap = changed.wrap
-        self._store.log_line_numbers = changed.line_numbers
-        for host in self._hosts:
-            host.show_as(wrap=changed.wrap, line_numbers=changed.line_numbers)
 
     # --- opening ---------------------------------------------------------------------------------------
 

@@ -29,7 +29,8 @@ from app.file_opening import FileOpening
 from app.history import History
 from app.last_run import LastRun
 from app.left_overs import LeftOvers
-from app.notice_bar import Notice, NoticeArea, Tone
+from app.log_display import LogDisplay
+from app.notice_bar import NoticeArea
 from app.other_settings import SettingsSource
 from app.problem_places import ProblemPlaces
 from app.recent_files import RecentFiles
@@ -52,7 +53,7 @@ from app.view_memory import ViewMemory
 from app.waiting_run import WaitingRun
 from app.watched_run import WatchedRun
 from app.window_actions import WindowActions
-from app.window_memory import keep_shape, restore_shape
+from app.window_memory import WindowMemory
 from core.state import PHASES
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ class MainWindow(FileDropWindow):
         self.workflow_view = WorkflowView(document, self)
         self.settings_panel = SettingsPanel(document, self)
         self.settings_source = SettingsSource(document, self)
-        self.right = RightSide(self.settings_panel, self._store, self)
+        self.right = RightSide(self.settings_panel, self)
         self.view_memory = ViewMemory(self.right, self._store, self)
         self.run = RunSession(controller, document, self)
         # First the view of a run, then what shows that it is there.
@@ -114,6 +115,7 @@ class MainWindow(FileDropWindow):
         self.earlier = EarlierRunsSource(document, self.run, self)
         self.closed.connect(self.earlier.close)
         self.doctor = Doctor(document, self)
+        LogDisplay(self.right, self.actions_of_window, self._store, self)
         self.file_opening = FileOpening(self.right, self.actions_of_window, self._store, self)
         tray = TrayIcon(self)
         self.attention = Attention(self, self.run, controller, self._store, tray)
@@ -243,9 +245,6 @@ class MainWindow(FileDropWindow):
             (actions.previous_tab, self.right.previous_tab),
             (actions.close_tab, self.right.close_tab),
             (actions.find, self.right.find_in_log),
-            (actions.zoom_in, self.right.zoom_in),
-            (actions.zoom_out, self.right.zoom_out),
-            (actions.zoom_normal, self.right.zoom_normal),
         ):
             action.triggered.connect(do)
         actions.schemes.triggered.connect(self._choose_scheme)
@@ -257,14 +256,8 @@ class MainWindow(FileDropWindow):
 
     def _restore(self) -> None:
         store = self._store
-        restore_shape(self, self.splitter, store)
+        self.memory = WindowMemory(self, self.splitter, store, self.notices)
         self.actions_of_window.show_scheme(store.scheme)
-        if store.set_aside is not None:
-            text = self.tr(
-                "The window’s settings could not be read, so it starts with the usual ones. "
-                "The old file is kept as {0}."
-            )
-            self.notices.tell("settings", Notice(text.format(store.set_aside), Tone.WARNING))
 
     # --- title, problems, selection --------------------------------------------------------------------
 
@@ -386,7 +379,7 @@ class MainWindow(FileDropWindow):
         if not self.closing.may_close:
             event.ignore()
             return
-        keep_shape(self, self.splitter, self._store)
+        self.memory.keep()
         self.last_run.keep_tabs()
         self._store.write()
         self.run.close()

@@ -60,6 +60,12 @@ def find_previous_keys() -> list[QKeySequence]:
     return _with(QKeySequence.StandardKey.FindPrevious, "Shift+F3")
 
 
+def larger_keys() -> list[QKeySequence]:
+    """Larger text: as the system has it, and without Shift where + is written with it."""
+    standard = QKeySequence.keyBindings(QKeySequence.StandardKey.ZoomIn)
+    return [*standard, *(keys for keys in _keys("Ctrl+=") if keys not in standard)]
+
+
 def _with(standard: QKeySequence.StandardKey, key: str) -> list[QKeySequence]:
     first = QKeySequence(key)
     return [first, *(keys for keys in QKeySequence.keyBindings(standard) if keys != first)]

@@ -14,9 +14,6 @@ from app.side import Side
 if TYPE_CHECKING:
     from app.run_view.log_view import LogView
     from app.run_view.run_view import RunView
-    from app.settings_store import SettingsStore
-
-_ZOOMS = (-4, 24)
 
 
 class RightSide(QStackedWidget):
@@ -33,17 +30,15 @@ class RightSide(QStackedWidget):
     side_changed = Signal(object)
     log_focused = Signal(bool)
 
-    def __init__(self, settings: QWidget, store: SettingsStore, parent: QWidget | None = None) -> None:
+    def __init__(self, settings: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._settings = settings
-        self._store = store
         self._view: RunView | None = None
         self._views: list[RunView] = []
         """All views of runs, wherever they are."""
         self._builders: dict[Side, Callable[[], QWidget]] = {}
         self._finders: dict[Side, Callable[[], object]] = {}
         self._provided: dict[Side, QWidget] = {}
-        self._zoom = store.log_zoom
         self._log_focused = False
         self.addWidget(settings)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
@@ -65,8 +60,7 @@ class RightSide(QStackedWidget):
         return self._view
 
     def adopt(self, view: RunView) -> None:
-        """Have the keys of tabs and logs work in a view of a run, and its logs in the usual size."""
-        view.tabs.set_zoom(self._zoom)
+        """Have the keys of tabs and logs work in a view of a run."""
         self._views.append(view)
         # After the tabs have turned to the page that was clicked.
         view.tabs.fixed.tabBarClicked.connect(self.focus_page)
@@ -275,26 +269,3 @@ class RightSide(QStackedWidget):
     def open_run_folder(self) -> None:
         """Open the run folder in the desktop's file manager."""
         (self.shown_run_view or self.run_view).open_folder()
-
-    # --- zoom of logs ----------------------------------------------------------------------------------
-
-    @Slot()
-    def zoom_in(self) -> None:
-        """Larger text in all logs."""
-        self._set_zoom(self._zoom + 1)
-
-    @Slot()
-    def zoom_out(self) -> None:
-        """Smaller text in all logs."""
-        self._set_zoom(self._zoom - 1)
-
-    @Slot()
-    def zoom_normal(self) -> None:
-        """The usual size of text in all logs."""
-        self._set_zoom(0)
-
-    def _set_zoom(self, zoom: int) -> None:
-        self._zoom = min(_ZOOMS[1], max(_ZOOMS[0], zoom))
-        self._store.log_zoom = self._zoom
-        for view in self._views:
-            view.tabs.set_zoom(self._zoom)

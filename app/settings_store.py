@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import tempfile
 from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QSettings
@@ -30,20 +31,32 @@ _ZOOMS = range(-4, 25)
 class SettingsStore:
     """Typed access to the remembered settings. A value that makes no sense counts as not there.
 
-    `set_aside` is where a broken file was moved to; None: it was not broken. `path` None: the user's folder.
+    `set_aside` is where a file that is broken or cannot be read was moved to; None: all was well with it.
+    `refusal`: why nothing can be remembered, in the system's words; None: it can. Then there are the usual
+    settings, and what changes holds until the end. `path` None: the user's folder.
     """
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path if path is not None else state_folder() / "window.ini"
         self.set_aside: Path | None = None
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.refusal: str | None = None
         self._settings = QSettings(str(self.path), QSettings.Format.IniFormat)
-        if _is_broken(self.path) or self._settings.status() is QSettings.Status.FormatError:
-            self.set_aside = _free_name(self.path)
-            self.path.replace(self.set_aside)
-            self._settings = QSettings(str(self.path), QSettings.Format.IniFormat)
-            # QSettings shares what it read among objects of one file: forget it.
-            self._settings.clear()
+        try:
+            self._set_aside_if_broken()
+            _ask_to_write(self.path)
+        except OSError as error:
+            self.refusal = error.strerror or str(error)
+
+    def _set_aside_if_broken(self) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        if not _is_broken(self.path) and self._settings.status() is not QSettings.Status.FormatError:
+            return
+        aside = _free_name(self.path)
+        self.path.replace(aside)
+        self.set_aside = aside
+        self._settings = QSettings(str(self.path), QSettings.Format.IniFormat)
+        # QSettings shares what it read among objects of one file: forget it.
+        self._settings.clear()
 
     # --- window ----------------------------------------------------------------------------------------
 
@@ -205,11 +218,23 @@ def _is_broken(path: Path) -> bool:
         data = path.read_bytes()
     except FileNotFoundError:
         return False
+    except (PermissionError, IsADirectoryError):
+        return True
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         return True
     return any(ord(character) < 32 and character not in "\r\n\t" for character in text)
+
+
+def _ask_to_write(path: Path) -> None:
+    """Raises OSError where QSettings could not write: it would not say so before the end, nor why."""
+    # It writes a new file beside the old one, and keeps a lock there.
+    with tempfile.TemporaryFile(dir=path.parent):
+        pass
+    if path.exists():
+        with path.open("r+b"):
+            pass
 
 
 def _free_name(path: Path) -> Path:

@@ -11,7 +11,7 @@ from PySide6.QtGui import QAction, QActionGroup, QKeySequence, QUndoStack
 from PySide6.QtWidgets import QMainWindow, QMenu
 
 import resources
-from app.platform_keys import next_tab_keys, previous_tab_keys, run_keys, settings_keys
+from app.platform_keys import larger_keys, next_tab_keys, previous_tab_keys, run_keys, settings_keys
 from app.theme import Scheme, icon
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class WindowActions(QObject):
         self.previous_tab = make(self.tr("&Previous tab"), None, previous_tab_keys())
         self.close_tab = make(self.tr("&Close tab"), None, "Ctrl+W")
         self.find = make(self.tr("&Find in the log…"), None, key.Find)
-        self.zoom_in = make(self.tr("Log text &larger"), None, key.ZoomIn)
+        self.zoom_in = make(self.tr("Log text &larger"), None, larger_keys())
         self.zoom_out = make(self.tr("Log text s&maller"), None, key.ZoomOut)
         self.zoom_normal = make(self.tr("Log text n&ormal"), None, "Ctrl+0")
         self.choose_editor = make(self.tr("&Editor for files…"), "square-pen", None)

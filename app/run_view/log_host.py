@@ -18,6 +18,8 @@ from app.run_view.log_links import candidates
 _KEPT = 2_000
 _FRESH = 3.0
 """Seconds for which an answer holds."""
+ZOOMS = range(-4, 25)
+"""Pixels that the text of logs may be larger or smaller than usual."""
 _WAITING = 200
 """Files that are asked for and not looked at yet; older questions are dropped."""
 
@@ -103,8 +105,9 @@ def is_regular(path: Path) -> bool:
 class LogHost(QObject):
     """Shared by the logs of a window.
 
-    Signals: `changed()`: wrap or line numbers; `file_requested(FilePlace)` and `address_requested(str)`: the
-    user wants to open it; `editor_requested()`: he wants to choose what opens files.
+    Signals: `changed()`: wrap, line numbers or zoom; `file_requested(FilePlace)` and
+    `address_requested(str)`: the user wants to open it; `editor_requested()`: he wants to choose what opens
+    files.
     """
 
     changed = Signal()
@@ -116,6 +119,7 @@ class LogHost(QObject):
         super().__init__(parent)
         self._wrap = True
         self._numbers = False
+        self._zoom = 0
         self.files = FileLookup(self)
 
     @property
@@ -128,11 +132,22 @@ class LogHost(QObject):
         """Whether lines are numbered."""
         return self._numbers
 
-    def show_as(self, *, wrap: bool | None = None, line_numbers: bool | None = None) -> None:
-        """Show all logs in another way; None: as it is."""
-        new = (self._wrap if wrap is None else wrap, self._numbers if line_numbers is None else line_numbers)
-        if new != (self._wrap, self._numbers):
-            self._wrap, self._numbers = new
+    @property
+    def zoom(self) -> int:
+        """Pixels that their text is larger or smaller than usual."""
+        return self._zoom
+
+    def show_as(
+        self, *, wrap: bool | None = None, line_numbers: bool | None = None, zoom: int | None = None
+    ) -> None:
+        """Show all logs in another way; None: as it is. A zoom beyond `ZOOMS` is the last within."""
+        new = (
+            self._wrap if wrap is None else wrap,
+            self._numbers if line_numbers is None else line_numbers,
+            self._zoom if zoom is None else min(ZOOMS[-1], max(ZOOMS[0], zoom)),
+        )
+        if new != (self._wrap, self._numbers, self._zoom):
+            self._wrap, self._numbers, self._zoom = new
             self.changed.emit()
 
     @Slot(object)

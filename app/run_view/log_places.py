@@ -8,8 +8,6 @@ from app.run_view.log_area import TOP, LogArea
 from app.run_view.log_page import Place, PlacedRow
 from app.run_view.log_selection import Caret
 
-_ZOOMS = (-4, 24)
-
 
 class PlacedLog(LogArea):
     """A log whose places can be pointed at, and whose results of tools can be folded away."""
@@ -83,9 +81,8 @@ class PlacedLog(LogArea):
         self._tail = self._page.tail(self._page_rows())
         self._go(place)
 
-    def zoom(self, step: int) -> None:
-        """Larger (1), smaller (-1) or the normal size again (0)."""
-        zoom = min(_ZOOMS[1], max(_ZOOMS[0], self._painter.zoom + step)) if step else 0
+    def set_zoom(self, zoom: int) -> None:
+        """Text so many pixels larger or smaller than usual."""
         if zoom != self._painter.zoom:
             self._painter.zoom = zoom
             self._painter.restyle()

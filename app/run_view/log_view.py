@@ -84,6 +84,7 @@ class LogView(LinkedLog):
             self.set_wrap(self.host.wrap)
         if self._painter.show_numbers != self.host.line_numbers:
             self.set_line_numbers(self.host.line_numbers)
+        self.set_zoom(self.host.zoom)
 
     @Slot()
     def refresh(self) -> None:
@@ -183,7 +184,8 @@ class LogView(LinkedLog):
     def wheelEvent(self, event: QWheelEvent) -> None:  # noqa: N802
         turned = event.angleDelta().y()
         if event.modifiers() & _CONTROL:
-            self.zoom(1 if turned > 0 else -1 if turned < 0 else 0)
+            step = 1 if turned > 0 else -1 if turned < 0 else 0
+            self.host.show_as(zoom=self.host.zoom + step)
         elif not turned:
             super().wheelEvent(event)
             return
@@ -310,12 +312,6 @@ class LogView(LinkedLog):
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
             if not self._open_chosen():
                 self._toggle_current()
-        elif control and key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal):
-            self.zoom(1)
-        elif control and key == Qt.Key.Key_Minus:
-            self.zoom(-1)
-        elif control and key == Qt.Key.Key_0:
-            self.zoom(0)
         elif key == Qt.Key.Key_Escape and self._bar.isVisible():
             self.close_find()
         elif key == Qt.Key.Key_Escape and not self._selection.empty:

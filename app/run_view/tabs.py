@@ -25,7 +25,7 @@ from app.run_view.tab_row import TabRow
 from app.run_view.turn_bar import Part, TurnBar
 from app.run_view.turn_list import TurnList
 from app.run_view.turn_tabs import TurnTabs
-from app.run_view.turn_views import TurnViews, apply_zoom
+from app.run_view.turn_views import TurnViews
 from app.theme import icon
 from core.events import Event, RunStatus, TurnStatus
 from core.progress import RunProgress
@@ -306,11 +306,6 @@ class RunTabs(QWidget):
     @Slot()
     def _stop_following(self) -> None:
         self.follow_button.setChecked(False)
-
-    def set_zoom(self, zoom: int) -> None:
-        """Text of all logs so many pixels larger (or smaller) than usual."""
-        apply_zoom(self.overview, zoom)
-        self._views.set_zoom(zoom)
 
     # --- menus and files -------------------------------------------------------------------------------
 

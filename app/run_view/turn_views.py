@@ -44,7 +44,6 @@ class TurnViews(QObject):
         """What the views show."""
         self._folders: dict[str, str] = {}
         """By turn id: where the files of its views are."""
-        self._zoom = 0
 
     def __len__(self) -> int:
         return len(self._views)
@@ -69,7 +68,6 @@ class TurnViews(QObject):
         }
         view.setAccessibleName(names[part].format(turn.title))
         view.set_still(part is not Part.OUTPUT)
-        apply_zoom(view, self._zoom)
         self._folders[turn.id] = turn.folder
         file = self._files[turn.id, part] = folder / _FILES[part]
         view.set_source(file, raw=part is not Part.OUTPUT)
@@ -145,20 +143,7 @@ class TurnViews(QObject):
             self._drop(key)
         self._folders.clear()
 
-    def set_zoom(self, zoom: int) -> None:
-        """Text of all views so many pixels larger (or smaller) than usual."""
-        self._zoom = zoom
-        for view in self._views.values():
-            apply_zoom(view, zoom)
-
     @Slot(bool)
     def _scrolled(self, following: bool) -> None:
         if not following:
             self.scrolled_away.emit()
-
-
-def apply_zoom(view: LogView, zoom: int) -> None:
-    """Text of one view so many pixels larger (or smaller) than usual."""
-    view.zoom(0)
-    for _ in range(abs(zoom)):
-        view.zoom(1 if zoom > 0 else -1)

@@ -27,6 +27,7 @@ from app.editor import (
 )
 from app.editor_dialog import EditorDialog
 from app.file_opening import FileOpening
+from app.log_display import LogDisplay
 from app.right_side import RightSide
 from app.settings_store import SettingsStore
 from app.window_actions import WindowActions
@@ -245,7 +246,7 @@ def window(qtbot: QtBot) -> QMainWindow:
 
 @pytest.fixture
 def right(window: QMainWindow, store: SettingsStore) -> RightSide:
-    return RightSide(QWidget(), store, window)
+    return RightSide(QWidget(), window)
 
 
 @pytest.fixture
@@ -300,10 +301,10 @@ def test_what_cannot_be_opened_says_so(opening: FileOpening, tmp_path: Path, qtb
     assert said.args == ["gone.py is not there any more."]
 
 
-@pytest.mark.usefixtures("opening")
 def test_how_logs_look_is_kept_for_the_next_start(
-    right: RightSide, store: SettingsStore, tmp_path: Path
+    right: RightSide, actions: WindowActions, store: SettingsStore, window: QMainWindow, tmp_path: Path
 ) -> None:
+    LogDisplay(right, actions, store, window)
     host = right.run_view.tabs.host
     assert (host.wrap, host.line_numbers) == (True, False)
     host.show_as(wrap=False, line_numbers=True)

@@ -39,7 +39,7 @@ class Start:
         self.store = SettingsStore(path)
         self.window = QWidget()
         qtbot.addWidget(self.window)
-        self.right = RightSide(QLabel("settings"), self.store, self.window)
+        self.right = RightSide(QLabel("settings"), self.window)
         self.window.resize(800, 600)
         self.right.resize(800, 600)
         self.window.show()

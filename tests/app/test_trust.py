@@ -18,7 +18,6 @@ from pytestqt.qtbot import QtBot
 from app.headless_trust import may_run
 from app.notice_bar import NoticeArea
 from app.right_side import RightSide
-from app.settings_store import SettingsStore
 from app.side import Side
 from app.trust_question import TrustPage, TrustQuestion
 from core.preparing import PreparedRun
@@ -210,7 +209,7 @@ def asked(qtbot: QtBot, tmp_path: Path) -> Asked:
     qtbot.addWidget(window)
     layout = QVBoxLayout(window)
     notices = NoticeArea(window)
-    right = RightSide(QLineEdit(), SettingsStore(tmp_path / "window.ini"), window)
+    right = RightSide(QLineEdit(), window)
     layout.addWidget(notices)
     layout.addWidget(right)
     window.resize(900, 600)

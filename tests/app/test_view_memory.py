@@ -35,7 +35,7 @@ class Page(QWidget):
 
 def open_page(qtbot: QtBot, path: Path) -> tuple[RightSide, Page, SettingsStore]:
     store = SettingsStore(path)
-    right = RightSide(QWidget(), store)
+    right = RightSide(QWidget())
     qtbot.addWidget(right)
     ViewMemory(right, store, right)
     right.provide(Side.AGENT, Page)
