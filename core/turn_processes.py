@@ -22,6 +22,7 @@ from core.backends.base import (
     TurnOrder,
     Verdict,
 )
+from core.courtesy import COURTESY
 from core.edited_files import EditedFiles
 from core.events import (
     AttemptFinished,
@@ -264,6 +265,8 @@ class TurnProcesses:
             if len(data) == CHUNK:
                 if self.services.read_pause:
                     time.sleep(self.services.read_pause)
+                # A flood waits for a window that paints: eight of them would hold it up at every call of Qt.
+                COURTESY.wait()
                 attempt.exit = process.wait(0)
                 continue
             attempt.exit = process.wait(poll)
