@@ -174,7 +174,8 @@ class Workflow(_Model):
     max_loops: int = Field(default=DEFAULT_MAX_LOOPS, ge=1, le=1_000_000)
     """How many passes over the loop's groups a run may make."""
     max_parallel_agents: int | None = Field(default=None, ge=1)
-    """How many agents may run at the same time; null: the number of processors."""
+    """How many agents of a parallel group may run at the same time, where it has no max_parallel; null: the
+    number of processors."""
     agent_timeout: float = Field(default=DEFAULT_AGENT_TIMEOUT, ge=0)
     """Seconds that an agent may take; 0: no limit."""
     agent_idle_timeout: float = Field(default=0.0, ge=0)
@@ -226,6 +227,10 @@ class Workflow(_Model):
     def parallel_cap(self) -> int:
         """Agents that may run at once: `max_parallel_agents`, else the number of processors."""
         return self.max_parallel_agents or os.cpu_count() or 1
+
+    def at_once(self, group: AgentGroup) -> int:
+        """How many agents of this group may run at once: its own number holds instead of the workflow's."""
+        return group.max_parallel or self.parallel_cap
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,7 +167,7 @@ class _Planner:
     def _group(self, phase: Phase, index: int, group: AgentGroup) -> PlannedGroup:
         workflow = self._workflow
         overrides = self._overrides
-        at_once = group.max_parallel or workflow.parallel_cap
+        at_once = workflow.at_once(group)
         return PlannedGroup(
             phase=phase,
             index=index,

@@ -165,7 +165,7 @@ def group_header(group: GroupNode, settings: Workflow) -> GroupHeader:
     short_name = name if len(name) <= _SHORT_NAME else f"{name[:_SHORT_NAME].rstrip()}…"
     count, short_count, policy = "", "", ""
     if group.is_parallel:
-        cap = min(own.max_parallel or settings.parallel_cap, settings.parallel_cap)
+        cap = settings.at_once(own)
         many = tr("1 agent") if len(group.agents) == 1 else tr("{0} agents").format(len(group.agents))
         count = short_count = many
         if len(group.agents) > 1:

@@ -197,7 +197,7 @@ class WorkflowPage(FormPage):
         self._text(
             self.tr("At once"), "max_parallel_agents", field_text.parse_count, steps=True,
             hint=processors,
-            note=lambda: self.tr("agents of the whole run that may work at the same time"),
+            note=lambda: self.tr("agents of a parallel step, where it has no number of its own"),
         )  # fmt: skip
         self._text(
             self.tr("Time for an agent"),

@@ -530,6 +530,9 @@ def test_headers_say_the_policy_in_words(builder: Builder) -> None:
 
     assert header("vera") == "∥ Parallel · 3 agents, up to 4 at once · abort on error"
     assert header("amala") == "In sequence"
+    for own, words_of_it in ((12, "up to 12 at once"), (2, "up to 2 at once"), (None, "up to 4 at once")):
+        builder.document.update_group(builder.group("vera"), "x", max_parallel=own)
+        assert words_of_it in header("vera"), "a group's own number is what the run goes by"
     builder.document.update_group(builder.group("vera"), "x", on_parallel_error="continue", timeout=600.0)
     assert header("vera") == "∥ Parallel · 3 agents, up to 4 at once · continue on error · at most 10 min"
     long = "the reviewers of everything that was written since the last release"
