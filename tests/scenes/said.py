@@ -113,12 +113,12 @@ SPEAKING = ("say", "say_both", "say_number")
 
 
 @cache
-def sentences() -> tuple[re.Pattern[str], ...]:
+def sentences() -> tuple[tuple[str, str], ...]:
     """Texts in the sources that are meant for people, the longest first: those of the application with two
     words at least, and what the core says to users (it also has words for agents and for files) with three,
     since its parts of sentences, such as “the text”, are words of agents, too.
 
-    Each as an expression: what `format` fills in may be anything.
+    Each with its longest piece, and as an expression: what `format` fills in may be anything.
     """
     found: set[str] = set()
     said: set[str] = set()
@@ -134,7 +134,7 @@ def sentences() -> tuple[re.Pattern[str], ...]:
     # What is filled in at an end need not be looked for.
     cut = {text: [part for part in re.split(r"\{[^}]*\}", text) if part.strip()] for text in wanted}
     return tuple(
-        re.compile(".{0,80}?".join(map(re.escape, cut[text])))
+        (max(cut[text], key=len), ".{0,80}?".join(map(re.escape, cut[text])))
         for text in sorted(wanted, key=len, reverse=True)
     )
 
@@ -160,8 +160,8 @@ def untranslated(text: str) -> str:
     """The text of the sources that stands in this one as it is; empty: none."""
     if _words_in(text) < 2:
         return ""
-    for sentence in sentences():
-        match = sentence.search(text)
+    for piece, sentence in sentences():
+        match = re.search(sentence, text) if piece in text else None
         if match is not None:
             return match.group()
     return ""
