@@ -54,7 +54,7 @@ def _obey(words: list[str]) -> int:
     # `openloop audit.json` opens the window with the file.
     if not words or (words[0] not in COMMANDS and words[0] not in ("-h", "--help", "--version")):
         words.insert(0, "gui")
-    options = parser().parse_args(words)
+    options = parser(words[0]).parse_args(words)
     return _DO[options.command](options)
 
 

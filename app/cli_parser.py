@@ -15,8 +15,11 @@ RUN_EPILOG = (
 )
 
 
-def parser() -> argparse.ArgumentParser:
-    """The parser of all commands; `command` of what it gives is one of COMMANDS."""
+def parser(command: str = "") -> argparse.ArgumentParser:
+    """The parser of all commands; `command` of what it gives is one of COMMANDS.
+
+    `command`: the one that is given, where it is known. The window waits for no other one.
+    """
     top = argparse.ArgumentParser(
         prog="openloop",
         description="Build workflows of coding agents, run them, and watch every agent live.",
@@ -28,6 +31,8 @@ def parser() -> argparse.ArgumentParser:
     gui = commands.add_parser("gui", help="open the window (default)")
     gui.add_argument("workflow", nargs="?", type=Path, help="workflow file to open; default: an example")
     gui.add_argument("--theme", choices=("system", "light", "dark"), help="how the window looks")
+    if command == "gui":
+        return top
 
     run = commands.add_parser("run", help="run a workflow without a window", epilog=RUN_EPILOG)
     run.add_argument("workflow", type=Path, help="workflow file")
