@@ -12,10 +12,11 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 
 import resources
 from app.agent_source import AgentSource
-from app.notice_bar import Notice, NoticeArea, Tone
+from app.notice_bar import Notice, NoticeAction, NoticeArea, Tone
 from app.problem_text import problem_lines
 from app.question import Choice, ask
 from core.agent_folders import agent_folders, user_agents_folder
+from core.fixes import MakeAgent
 from core.jsonc import decode, read_bytes
 from core.problems import UserFileError
 from core.run_folders import workdir_of
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from app.document import WorkflowDocument
     from app.new_agent import NewAgent, NewAgentDialog, Place
     from core.agent import AgentLibrary
+    from core.fixes import LetComplete
 
 
 class AgentActions(QObject):
@@ -192,6 +194,36 @@ class AgentActions(QObject):
     @Slot()
     def _forget_dialog(self) -> None:
         self.dialog = None
+
+    # --- problems --------------------------------------------------------------------------------------
+
+    @Slot(object)
+    def fix(self, fix: MakeAgent | LetComplete) -> None:
+        """Solve a problem with an agent: make it, or let it end the loop, which its file says."""
+        if isinstance(fix, MakeAgent):
+            self.new_agent(name=fix.agent)
+        else:
+            self._let_complete(fix.agent)
+
+    def _let_complete(self, name: str) -> None:
+        from core.agent_writing import AgentText, ChangedOnDiskError, save_agent
+
+        path = self.path_of(name)
+        if path is None:
+            return
+        try:
+            before = read_bytes(path)
+            text = AgentText.parse(decode(before, path)).with_fields({"can_complete": True}).text
+            save_agent(path, text, before)
+        except (UserFileError, ChangedOnDiskError) as error:
+            lines = problem_lines(error.problems) if isinstance(error, UserFileError) else ()
+            edit = NoticeAction(self.tr("Edit it"), lambda: self.open_agent(name))
+            words = self.tr("{0} cannot be changed here. Write can_complete: true into it.").format(path.name)
+            self._notices.tell("agent", Notice(words, Tone.ERROR, lines, (edit,)))
+            return
+        self.source.refresh()
+        words = self.tr("{0} may end the loop now: {1} says can_complete: true.")
+        self.message.emit(words.format(name, path.name))
 
     # --- away with them --------------------------------------------------------------------------------
 

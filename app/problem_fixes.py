@@ -13,6 +13,7 @@ from core.fixes import (
     ChangeGroup,
     ChangeSetting,
     Fix,
+    LetComplete,
     MakeAgent,
     RemoveAgent,
     RemoveGroup,
@@ -63,6 +64,8 @@ def fix_words(fix: Fix) -> str:
             return tr("Remove “{0}”").format(_cut(agent))
         case MakeAgent(agent=agent):
             return tr("Make “{0}”…").format(_cut(agent))
+        case LetComplete(agent=agent):
+            return tr("Let “{0}” end the loop").format(_cut(agent))
         case RenameKey(by=by):
             return tr("Rename it to {0}").format(by)
         case ChangeSetting(what=what) if what:
@@ -118,7 +121,7 @@ def fixed(outline: Outline, fix: Fix) -> Fixed | None:
         case RemoveAgent(agent=agent):
             node = _entry(outline, fix, agent)
             return Fixed(edits.remove_nodes(outline, {node.id})) if node is not None else None
-        case MakeAgent():
+        case MakeAgent() | LetComplete():
             return None
         case RenameKey(of=of, key=key, by=by):
             return _renamed(outline, of, key, by)

@@ -42,6 +42,7 @@ class ProblemPlaces(QObject):
         self._right = right
         self._agents = agents
         view.problem_opened.connect(self.show_problem)
+        view.agent_fix_wanted.connect(agents.fix)
 
     @Slot(object)
     def show_problem(self, problem: Problem) -> None:

@@ -132,6 +132,13 @@ class MakeAgent:
     agent: str
 
 
+@dataclass(frozen=True, slots=True)
+class LetComplete:
+    """Write into an agent's file that it may end the loop: an edit of that file, not of the workflow."""
+
+    agent: str
+
+
 Fix: TypeAlias = (
     ReplaceAgent
     | ReplaceBackend
@@ -142,4 +149,5 @@ Fix: TypeAlias = (
     | RenameKey
     | RemoveAgent
     | MakeAgent
+    | LetComplete
 )

@@ -8,10 +8,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from core.agent import AgentDefinition, AgentLibrary
+from core.agent_folders import is_shipped
 from core.condition_outcomes import MOST_LOOPS, World, parsed, payload_keys, truths
 from core.config import FanOutGroup, Group, Workflow
 from core.findings import Finding, nearest
-from core.fixes import ChangeSetting
+from core.fixes import ChangeSetting, LetComplete
 from core.merge import format_path, parse_path
 from core.problems import Severity
 from core.state import Phase
@@ -55,6 +56,7 @@ def loop_findings(
         return
     world = replace(world, somebody_completes=any(_may_complete(agent) for agent in agents))
     if True not in truths(tree, world):
+        fixes = _who_could_complete(enabled_agents(workflow, "loop"), library)
         yield Finding(
             _CONDITION,
             say_number(
@@ -67,6 +69,8 @@ def loop_findings(
                 "over payload."
             ),
             Severity.WARNING,
+            fix=fixes[0] if fixes else None,
+            other_fixes=fixes[1:],
         )
         return
     if known is not None:
@@ -76,6 +80,25 @@ def loop_findings(
 def _may_complete(agent: AgentDefinition | None) -> bool:
     # Of one that is not there nothing is known, and it is a problem of its own.
     return agent is None or agent.may_complete
+
+
+_MOST_OFFERED = 2
+_JUDGING_ROLES = frozenset({"reviewer", "tester", "judge", "critic", "verifier"})
+"""Of many agents of a loop, those that look at what the others did."""
+
+
+def _who_could_complete(names: Iterator[str], library: AgentLibrary) -> tuple[LetComplete, ...]:
+    """Agents of the loop that could be allowed to end it, the last one first: it sees all that was done.
+
+    None where there are too many for one of them to be the obvious one.
+    """
+    agents = [agent for name in dict.fromkeys(names) if (agent := library.get(name)) is not None]
+    own = [agent for agent in agents if agent.path is not None and not is_shipped(agent.path)]
+    # Of who was forbidden to, somebody once thought otherwise.
+    free = [agent for agent in own if agent.can_complete is None] or own
+    if len(free) > _MOST_OFFERED:
+        free = [agent for agent in free if agent.role.strip().lower() in _JUDGING_ROLES]
+    return tuple(LetComplete(agent.name) for agent in reversed(free)) if len(free) <= _MOST_OFFERED else ()
 
 
 def enabled_agents(workflow: Workflow, phase: Phase) -> Iterator[str]:

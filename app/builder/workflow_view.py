@@ -14,7 +14,7 @@ from app.builder.workflow_actions import WorkflowActions
 from app.builder.workflow_model import Kind, WorkflowModel
 from app.builder.workflow_tree import WorkflowTree
 from app.problem_text import place_of
-from core.fixes import MakeAgent
+from core.fixes import LetComplete, MakeAgent
 from core.state import PHASES
 
 if TYPE_CHECKING:
@@ -30,13 +30,15 @@ class WorkflowView(QWidget):
     """Shows and edits the open workflow.
 
     Signals: `selection_changed()`; `agent_open_requested(str)` with an agent's name; `message(str)`: a
-    sentence for the status line; `problem_opened(Problem)` when the user wants to see its place.
+    sentence for the status line; `problem_opened(Problem)` when the user wants to see its place;
+    `agent_fix_wanted(MakeAgent | LetComplete)`: a fix that is no edit of the workflow.
     """
 
     selection_changed = Signal()
     message = Signal(str)
     agent_open_requested = Signal(str)
     problem_opened = Signal(object)
+    agent_fix_wanted = Signal(object)
 
     def __init__(self, document: WorkflowDocument, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -148,9 +150,8 @@ class WorkflowView(QWidget):
 
     @Slot(object)
     def _fix_problem(self, problem: Problem) -> None:
-        if isinstance(problem.fix, MakeAgent):
-            # Opening an agent that is not there is making it.
-            self.agent_open_requested.emit(problem.fix.agent)
+        if isinstance(problem.fix, (MakeAgent, LetComplete)):
+            self.agent_fix_wanted.emit(problem.fix)
         elif problem.fix is not None and not self.model.locked:
             self._document.apply_fix(problem.fix)
 

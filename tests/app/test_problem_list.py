@@ -415,7 +415,7 @@ def test_an_agent_that_is_not_there_is_made_from_its_problem(window: MainWindow,
     window.document.insert_agents(["xyzzy"], NewStep("loop", 0))
     row = row_of(window, "There is no agent called xyzzy")
     assert sentences(window)[row].endswith("Make “xyzzy”… · Remove “xyzzy”")
-    QTest.mouseClick(panel(window).list.viewport(), Qt.MouseButton.LeftButton, pos=link_point(window, row, 0))
+    click_link(window, row, 0)
     dialog = window.agents.dialog
     assert dialog is not None
     assert dialog.rows["name"].control.text() == "xyzzy"
@@ -458,3 +458,73 @@ def test_the_page_of_an_agent_that_is_not_there_makes_or_removes_it(window: Main
     window.workflow_view.tree.select_nodes([window.document.outline.loop[0].agents[0].id])
     assert settings.edit_agent_button.text() == "Edit agent…"
     assert not settings.remove_agent_button.isVisible()
+
+
+# --- fixes that are no edits of the workflow ----------------------------------------------------------
+
+
+def click_link(window: MainWindow, row: int, number: int | None = None) -> None:
+    point = link_point(window, row, number)
+    QTest.mouseClick(panel(window).list.viewport(), Qt.MouseButton.LeftButton, pos=point)
+
+
+def leave_only_the_author(window: MainWindow) -> None:
+    others = [node.id for _, _, node in window.document.outline.all_agents() if node.entry.agent != "amala"]
+    window.document.remove(others)
+
+
+def test_an_agent_is_let_end_the_loop_by_the_link_that_offers_it(
+    window: MainWindow, shop: Workshop, qtbot: QtBot
+) -> None:
+    path = shop.folder / "agents" / "amala.md"
+    path.write_text("---\nrole: author  # hers\nbackend: demo\n---\nWrite.\n", encoding="utf-8")
+    leave_only_the_author(window)
+    said: list[str] = []
+    window.agents.message.connect(said.append)
+    click_link(window, row_of(window, "No agent may end the loop"))
+    qtbot.waitUntil(lambda: not any("may end the loop" in each for each in sentences(window)))
+    text = "---\nrole: author  # hers\nbackend: demo\ncan_complete: true\n---\nWrite.\n"
+    assert path.read_text(encoding="utf-8") == text
+    assert said == ["amala may end the loop now: amala.md says can_complete: true."]
+
+
+def test_a_file_of_an_agent_that_cannot_be_edited_by_field_is_opened_instead(
+    window: MainWindow, shop: Workshop
+) -> None:
+    before = (shop.folder / "agents" / "amala.md").read_bytes()
+    leave_only_the_author(window)
+    click_link(window, row_of(window, "No agent may end the loop"))
+    assert (shop.folder / "agents" / "amala.md").read_bytes() == before
+    bar = window.notices.bar("agent")
+    assert bar is not None
+    assert "Write can_complete: true into it" in bar.notice.text
+    assert "Edit it" in bar.buttons
+
+
+def test_a_demonstration_that_stands_in_is_said_and_an_own_agent_is_made_in_its_place(
+    window: MainWindow, shop: Workshop, qtbot: QtBot
+) -> None:
+    (shop.folder / "agents" / "amala.md").unlink()
+    qtbot.waitUntil(lambda: any("does no work" in each for each in sentences(window)))
+    row = row_of(window, "does no work")
+    assert "Make “amala”…" in sentences(window)[row]
+    assert "Let it play" in sentences(window)[row]
+    click_link(window, row, 0)
+    dialog = window.agents.dialog
+    assert dialog is not None
+    assert dialog.make_button.isEnabled()
+    assert dialog.path == shop.folder / "agents" / "amala.md"
+    dialog.close()
+
+
+def test_a_demonstration_is_played_where_that_is_wanted(
+    window: MainWindow, shop: Workshop, qtbot: QtBot
+) -> None:
+    (shop.folder / "agents" / "amala.md").unlink()
+    qtbot.waitUntil(lambda: any("does no work" in each for each in sentences(window)))
+    click_link(window, row_of(window, "does no work"), 1)
+    (entry,) = [
+        each.entry for _, _, each in window.document.outline.all_agents() if each.entry.agent == "amala"
+    ]
+    assert entry.backend == "demo"
+    assert not any(each.severity is Severity.ERROR for each in window.document.problems)

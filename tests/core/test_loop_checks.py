@@ -13,7 +13,7 @@ from core.check import check_workflow
 from core.condition_outcomes import World, parsed, truths
 from core.config import Workflow
 from core.earlier_runs import EarlierRuns
-from core.fixes import ChangeGroup, ChangeSetting, SetMergeRule
+from core.fixes import ChangeGroup, ChangeSetting, LetComplete, SetMergeRule
 from core.json_types import JsonObject
 from core.known_payload import KnownPayload
 from core.problems import Problem, Severity
@@ -354,3 +354,32 @@ def test_no_example_has_a_problem_after_it_was_run(
 
     assert found.paths()
     assert check_workflow(file, library, backend_names(), known=found) == []
+
+
+# --- who could end it ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("loop", "offered"),
+    [
+        (["amala"], ["amala"]),
+        (["amala", "bo"], ["bo", "amala"]),
+        (["amala", "bo", "carl"], []),
+        (["amala", "bo", "rita"], ["rita"]),
+        (["amala", "never"], ["amala"]),
+        (["never"], ["never"]),
+    ],
+)
+def test_one_or_two_agents_are_offered_to_end_a_loop_that_nobody_may(
+    shop: Workshop, loop: list[str], offered: list[str]
+) -> None:
+    shop.agent("bo")
+    shop.agent("carl")
+    shop.agent("rita", role="Reviewer")
+    (shop.folder / "agents" / "never.md").write_text(
+        "---\nbackend: demo\ncan_complete: false\n---\nWork.\n", encoding="utf-8"
+    )
+    problem = only(check(shop, {"loop_agents": [*loop]}))
+    assert "No agent may end the loop" in problem.message
+    found = [fix for fix in (problem.fix, *problem.other_fixes) if fix is not None]
+    assert found == [LetComplete(name) for name in offered]
