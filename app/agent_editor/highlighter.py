@@ -101,8 +101,10 @@ class AgentHighlighter(QObject):
             if self._coloured.get(number) != now:
                 self._ranges = []
                 self._line(*now)
-                block.layout().setFormats(self._ranges)
-                self._document.markContentsDirty(block.position(), block.length())
+                # To tell of no change would make the editor lay out a line of a million characters again.
+                if self._ranges or block.layout().formats():
+                    block.layout().setFormats(self._ranges)
+                    self._document.markContentsDirty(block.position(), block.length())
             coloured[number] = now
             block = block.next()
         self._coloured = coloured

@@ -14,12 +14,21 @@ LONG_LINE = 20_000
 _MARGIN = 8
 
 
+class _LineLayout(QPlainTextDocumentLayout):
+    """Lays out the lines that changed. Qt's own takes a change for as long as what was there before and what
+    is there now together, and so lays out the next lines as well, of which one may be endless."""
+
+    def documentChanged(self, start: int, removed: int, added: int) -> None:  # noqa: N802
+        super().documentChanged(start, 0 if added else min(removed, 1), added)
+
+
 class PlainDocument(QTextDocument):
     """For a QPlainTextEdit. Its text has plain line feeds."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.setDocumentLayout(QPlainTextDocumentLayout(self))
+        self._layout = _LineLayout(self)
+        self.setDocumentLayout(self._layout)
         # Now, while there is nothing to lay out; later the margin would be a step of undo, too.
         self.setDocumentMargin(_MARGIN)
         self.setDefaultFont(mono_font(1))
