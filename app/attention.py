@@ -73,11 +73,11 @@ class Attention(QObject):
         if self._window.isActiveWindow():
             return
         QApplication.alert(self._window)
-        progress = self._run.progress
+        progress = None if self._run.preparing else self._run.progress
         waiting = len(progress.questions) + bool(progress.paused) if progress is not None else 0
         _show_badge(max(1, waiting))
         if self._store.notices:
-            name = progress.workflow if progress is not None and progress.workflow else self.tr("The run")
+            name = self._run.name or self.tr("The run")
             self.notices.show(harmless(title.format(name)), harmless(text))
 
     @Slot()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Slot
 
 from app.turn_badge import TurnBadge
+from core.progress_words import whole_seconds
 from core.statuses import TurnStatus
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def turn_badges(progress: RunProgress, outline: Outline, now: float) -> dict[Pla
         seconds = turn.seconds(now)
         status = TurnStatus.WAITING if turn.waits_for_run else turn.status
         badges[place] = TurnBadge(
-            status, None if seconds is None else float(int(seconds)), bool(turn.question)
+            status, None if seconds is None else float(whole_seconds(seconds)), bool(turn.question)
         )
     return badges
 
@@ -51,12 +52,14 @@ class RunBadges(QObject):
         self._shown: dict[Place, TurnBadge] = {}
         run.told.connect(self._refresh)
         run.ticked.connect(self._refresh)
+        run.running_changed.connect(self._refresh)
         document.changed.connect(self._document_changed)
 
     @Slot()
     def _refresh(self) -> None:
         run = self._run
-        if not run.is_of_document:
+        if not run.is_of_document or run.preparing:
+            # What the run before came to says nothing about the one that is to begin.
             self._show({})
         elif run.progress is not None and (run.running or self._shown):
             self._show(turn_badges(run.progress, self._document.outline, run.clock()))

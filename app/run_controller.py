@@ -48,6 +48,7 @@ class RunController(QObject):
     files that the user must `allow` before anything is started; `trust_answered(bool)`: it is settled;
     `settings_taken(object)`: the tuple[Setting, ...] that a new run has, before anything of it is asked;
     `orphans_asked(object)`: the list[Orphan] of a run that goes on, which the user must let `end_orphans`.
+    `prepared(str)`: the name of the workflow whose run is to begin, before anything of it is asked.
     """
 
     events = Signal(object)
@@ -59,6 +60,7 @@ class RunController(QObject):
     trust_answered = Signal(bool)
     settings_taken = Signal(object)
     orphans_asked = Signal(object)
+    prepared = Signal(str)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -154,6 +156,7 @@ class RunController(QObject):
 
         try:
             prepared, recorded = await self._executor.call(prepare)
+            self.prepared.emit(prepared.plan.workflow_name)
             if prepared.settings:
                 self.settings_taken.emit(prepared.settings)
             if recorded is not None and not await self._is_alone(recorded.folder):

@@ -77,6 +77,9 @@ class RunInTray(QObject):
         progress, running = self._run.progress, self._run.running
         for action in self._stops:
             action.setEnabled(running)
+        if self._run.preparing:
+            # Not what the run before came to.
+            progress = None
         if progress is None:
             return
         if progress.questions or progress.paused:

@@ -59,7 +59,11 @@ class RunSession(QObject):
         self.is_of_document = True
         """Whether it is a run of the open workflow, so that its places are the same places."""
         self.progress: RunProgress | None = None
-        """The present or last run; None: there was none."""
+        """The present or last run; None: there was none. While `preparing`, still the last one."""
+        self.preparing = False
+        """Whether a run was asked for of which nothing has happened yet; it may ask something first."""
+        self.name = ""
+        """Name of the workflow of the run that is prepared, or of the present or last one; empty: unknown."""
         self.clock: Callable[[], float] = time.time
         self._tick = QTimer(self)
         self._tick.setInterval(TICK_MS)
@@ -68,6 +72,7 @@ class RunSession(QObject):
         controller.running_changed.connect(self._change)
         controller.refused.connect(self.refused)
         controller.planned.connect(self._take_plan)
+        controller.prepared.connect(self._take_name)
         controller.orphans_asked.connect(self.orphans_asked)
 
     @property
@@ -138,9 +143,16 @@ class RunSession(QObject):
         """Answer `orphans_asked`: end the processes of a run's earlier life and go on, or do neither."""
         self._controller.end_orphans(end)
 
+    @Slot(str)
+    def _take_name(self, name: str) -> None:
+        """A run of this workflow is to begin, if nothing is in its way."""
+        self.name = name
+
     @Slot(bool)
     def _change(self, running: bool) -> None:
+        self.preparing = running
         if running:
+            self.name = ""
             self._tick.start()
         else:
             self._tick.stop()
@@ -166,12 +178,14 @@ class RunSession(QObject):
         if self._next is not None:
             # Also what comes before its start is about this run: the ends of turns that were cut off.
             (self.progress, self.past), self._next = self._next, None
+            self.preparing = False
         progress = self.progress
         if progress is None:
             return
         for event in events:
             progress.apply(event)
             if isinstance(event, RunStarted):
+                self.name = progress.workflow
                 self.began.emit(progress)
         self.told.emit(events)
         if any(isinstance(event, QuestionAsked | RunPaused | RunFinished) for event in events):

@@ -39,9 +39,14 @@ def left_alone_words() -> str:
     return say("It is left alone: no agent_idle_timeout is set.")
 
 
+def whole_seconds(seconds: float) -> int:
+    """A stretch of time as every view rounds it."""
+    return max(0, int(seconds + 0.5))
+
+
 def duration_words(seconds: float) -> str:
     """A stretch of time as `0:42` or `2:14:05`, rounded to the second."""
-    minutes, rest = divmod(max(0, int(seconds + 0.5)), 60)
+    minutes, rest = divmod(whole_seconds(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 

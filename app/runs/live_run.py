@@ -31,6 +31,7 @@ class LiveRun:
     @classmethod
     def of(cls, progress: RunProgress, now: float, chart: RunChart) -> LiveRun:
         """The run with this progress, at `now` (seconds since the epoch). `chart`: its own."""
+        from core.progress_words import whole_seconds
         from core.run_duration import run_duration
         from core.statuses import TurnStatus
 
@@ -41,8 +42,8 @@ class LiveRun:
             Path(progress.folder),
             Waits.PAUSED if progress.paused else waits,
             # Whole seconds: nobody sees more, and a row that looks the same is not painted again.
-            float(int(duration.seconds)),
-            float(int(duration.waited)),
+            float(whole_seconds(duration.seconds)),
+            float(whole_seconds(duration.waited)),
             progress.spent,
             sum(turn.status is TurnStatus.SUCCEEDED for turn in turns),
             progress.iteration,

@@ -53,6 +53,8 @@ class Session(QObject):
     def __init__(self) -> None:
         super().__init__()
         self.progress = RunProgress()
+        self.name = "audit"
+        self.preparing = False
         self.running = True
         self.orders: list[str] = []
         self.tell(*BEGINNING)
@@ -178,6 +180,18 @@ def test_a_question_before_the_run_is_told_too(watched: Watched) -> None:
     watched.run.trust_asked.emit(())
     watched.run.orphans_asked.emit([])
     assert [title for title, _ in watched.tray.said] == ["audit needs an answer"] * 2
+
+
+def test_a_question_before_the_run_names_the_workflow_that_is_to_run(watched: Watched) -> None:
+    """Not that of the run before, which the window still shows."""
+    watched.look_away()
+    watched.run.name = "release"
+    watched.run.trust_asked.emit(())
+    watched.run.name = ""
+    watched.run.trust_asked.emit(())
+    assert [title for title, _ in watched.tray.said] == [
+        "release needs an answer", "The run needs an answer"
+    ]  # fmt: skip
 
 
 def test_coming_back_takes_the_notice_away(watched: Watched) -> None:

@@ -48,6 +48,7 @@ from core.events import (
 from core.plan import Place
 from core.planning import plan_run
 from core.problems import Problem
+from core.progress_words import duration_words
 
 # The offscreen platform says so about sizes of windows, popups and dialogs.
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
@@ -73,6 +74,7 @@ class ScriptedController(QObject):
     trust_answered = Signal(bool)
     settings_taken = Signal(object)
     orphans_asked = Signal(object)
+    prepared = Signal(str)
 
     def __init__(self) -> None:
         super().__init__()
@@ -652,6 +654,40 @@ def test_slots_show_the_run_and_forget_it_with_the_next_edit(opened: Opened) -> 
     assert badges.badge(badges.index_of(opened.document.node_at(place))).time_text == "0:21"
     opened.edit()
     assert badges.badge(badges.index_of(opened.document.node_at(place))) is None
+
+
+def test_slots_show_nothing_of_an_earlier_run_while_another_is_prepared(opened: Opened) -> None:
+    """A question may stand for long before anything of a run happens, and it may be of another workflow."""
+    opened.run()
+    opened.finish()
+
+    def shown() -> list[object]:
+        model = opened.window.workflow_view.model
+        places = (place for place, _, _ in opened.document.outline.all_agents())
+        return [model.badge(model.index_of(opened.document.node_at(place))) for place in places]
+
+    assert any(shown())
+    opened.window.top_bar.run_button.click()
+    opened.controller.trust_asked.emit(())
+    opened.window.run.ticked.emit()
+    assert not any(shown())
+    opened.controller.trust_answered.emit(False)
+    opened.controller.end()
+    opened.window.run.ticked.emit()
+    assert not any(shown())
+
+
+def test_slots_round_times_as_all_other_views_do(opened: Opened) -> None:
+    opened.run()
+    opened.controller.tell(
+        TurnFinished(time=22.6, turn=TURN),
+        RunFinished(time=22.6, status=RunStatus.COMPLETED, message="Everything is done."),
+    )
+    model = opened.window.workflow_view.model
+    badge = model.badge(model.index_of(opened.document.node_at(Place("preparation", 0, 0))))
+    assert badge is not None
+    assert badge.time_text == duration_words(21.6) == "0:22"
+    opened.controller.end()
 
 
 def test_questions_and_stops_of_agents_reach_the_controller(opened: Opened) -> None:

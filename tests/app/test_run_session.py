@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 from app.document import WorkflowDocument
 from app.run_session import RunSession
 from core.agent import AgentLibrary
+from core.events import RunFinished, RunStarted, RunStatus
 from core.plan import RunPlan
 from core.planning import RunOverrides, plan_run
 from core.workflow_file import load_workflow
@@ -81,4 +82,28 @@ def test_the_limits_that_are_shown_are_those_of_the_plan_not_of_the_document(
     assert session.progress is not None
     assert (session.progress.max_retries, session.progress.budget.max_cost_usd) == (4, 5)
     controller.end()
+    session.close()
+
+
+def test_it_knows_whose_run_is_prepared_and_forgets_the_run_before(
+    qtbot: QtBot, tmp_path: Path, library: AgentLibrary
+) -> None:
+    path = tmp_path / "audit.json"
+    path.write_text(json.dumps(AUDIT | {"name": "audit"}), encoding="utf-8")
+    controller, document = Resumable(), WorkflowDocument()
+    controller.plan = plan_run(load_workflow(path), library, known_backends=("demo",))
+    session = RunSession(controller, document)  # type: ignore[arg-type]
+    session.resume(tmp_path, RunOverrides())
+    controller.tell(RunStarted(time=1.0, workflow="audit"))
+    assert (session.name, session.preparing) == ("audit", False)
+    controller.tell(RunFinished(time=2.0, status=RunStatus.COMPLETED))
+    controller.end()
+    assert (session.name, session.preparing) == ("audit", False)
+
+    session.resume(tmp_path, RunOverrides())
+    assert (session.name, session.preparing) == ("", True)
+    controller.prepared.emit("release")
+    assert (session.name, session.preparing) == ("release", True)
+    controller.end()
+    assert session.preparing is False
     session.close()
