@@ -87,11 +87,12 @@ def make(words: Sequence[str], cwd: Path) -> subprocess.CompletedProcess[str]:
 
 def test_the_script_makes_the_same_picture_twice_and_leaves_nothing_else(tmp_path: Path) -> None:
     pictures = []
-    for number in range(2):
+    for number, names in enumerate((["palette", "running-dark"], ["running-dark"])):
         out = tmp_path / str(number)
-        done = make(["--only", "running-dark", "--only", "palette", "--out", str(out)], tmp_path)
+        only = [word for name in names for word in ("--only", name)]
+        done = make([*only, "--out", str(out)], tmp_path)
         assert done.returncode == 0, done.stdout + done.stderr
-        assert sorted(path.name for path in out.iterdir()) == ["palette.png", "running-dark.png"]
+        assert sorted(path.name for path in out.iterdir()) == [f"{name}.png" for name in names]
         pictures.append(QImage(str(out / "running-dark.png")))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["0", "1"]
     first, second = pictures
