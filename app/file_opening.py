@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QProcess, QRunnable, QThreadPool, QUrl, Signal, SignalInstance, Slot
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal, SignalInstance, Slot
 from PySide6.QtWidgets import QWidget
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from app.editor import FilePlace, Opening, Preset
     from app.editor_dialog import EditorDialog
     from app.right_side import RightSide
@@ -108,9 +109,9 @@ class FileOpening(QObject):
                     ).format(program)
                 )
         elif plan.by_desktop:
-            QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))
+            _open_by_desktop(path)
         else:
-            QDesktopServices.openUrl(QUrl.fromLocalFile(str(path.parent)))
+            _open_by_desktop(path.parent)
             self.message.emit(
                 self.tr(
                     "No editor was found, and your system might run {0}, so its folder was opened. "
@@ -120,6 +121,10 @@ class FileOpening(QObject):
 
     @Slot(str)
     def _open_address(self, address: str) -> None:
+        # Not needed for the first paint of the window, nor are the others that are imported below.
+        from PySide6.QtCore import QUrl
+        from PySide6.QtGui import QDesktopServices
+
         QDesktopServices.openUrl(QUrl(address))
 
     # --- choosing --------------------------------------------------------------------------------------
@@ -162,8 +167,17 @@ class FileOpening(QObject):
         self._pool.waitForDone()
 
 
+def _open_by_desktop(path: Path) -> None:
+    from PySide6.QtCore import QUrl
+    from PySide6.QtGui import QDesktopServices
+
+    QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))
+
+
 def start(program: str, arguments: list[str], folder: str) -> bool:
     """Start a program of its own, which outlives the window; never through a shell."""
+    from PySide6.QtCore import QProcess
+
     process = QProcess()
     process.setProgram(program)
     process.setArguments(arguments)

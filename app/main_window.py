@@ -10,7 +10,6 @@ from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QCloseEvent
 from PySide6.QtWidgets import QApplication, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
-from app.about import show_about
 from app.agent_actions import AgentActions
 from app.agent_editing import AgentEditing
 from app.attention import Attention
@@ -344,6 +343,8 @@ class MainWindow(FileDropWindow):
 
     @Slot()
     def _about(self) -> None:
+        from app.about import show_about
+
         show_about(self)
 
     @Slot()
