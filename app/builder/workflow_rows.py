@@ -82,6 +82,19 @@ class RowAnatomy:
         when = words.phase_when(phase, self._model.document.settings_in_force)
         return title + 8 + QFontMetrics(font(TextSize.SMALL)).horizontalAdvance(when) <= width
 
+    def when_lines(self, index: Index, width: int) -> list[str]:
+        """Those words as they stand below the title: two lines at most, the second perhaps cut short."""
+        when = words.phase_when(self._model.phase(index), self._model.document.settings_in_force)
+        metrics = QFontMetrics(font(TextSize.SMALL))
+        first, _, rest = when.partition(" ")
+        while rest:
+            word, _, behind = rest.partition(" ")
+            if metrics.horizontalAdvance(f"{first} {word}") > width:
+                break
+            first, rest = f"{first} {word}", behind
+        lines = [first, rest] if rest else [first]
+        return [metrics.elidedText(line, Qt.TextElideMode.ElideRight, width) for line in lines]
+
     def lesson_height(self, index: Index, width: int) -> int:
         """The card of an empty phase."""
         text = words.phase_lesson(self._model.phase(index))
@@ -138,8 +151,9 @@ class RowAnatomy:
 
     def _phase_boxes(self, index: Index, row: QRect) -> Boxes:
         title = self.title_height
-        if not self.when_fits(index, row.width() - 2 * MARGIN):
-            title += QFontMetrics(font(TextSize.SMALL)).height() + 2
+        width = row.width() - 2 * MARGIN
+        if not self.when_fits(index, width):
+            title += len(self.when_lines(index, width)) * (QFontMetrics(font(TextSize.SMALL)).height() + 2)
         body = QRect(row.left() + MARGIN, row.top(), row.width() - 2 * MARGIN, title)
         if self._model.rowCount(index):
             return Boxes(body, QRect(), QRect(), False, body.bottom() + 1)
