@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QRectF, Signal
-from PySide6.QtGui import QAccessible, QPaintEvent
+from PySide6.QtCore import QRectF, Qt, Signal
+from PySide6.QtGui import QAccessible, QFocusEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.accessible import announce
@@ -14,6 +14,8 @@ from app.flow_layout import FlowLayout
 from app.plain_text import plain_tool_tip
 from app.reading_text import ReadingText, harmless
 from app.run_view.bar_paint import paint_bar
+from app.run_view.settling import Settling
+from app.theme import theme
 from core.answer import Answer
 from core.turn_progress import TurnProgress
 
@@ -49,10 +51,34 @@ class QuestionRow(QWidget):
             button.clicked.connect(lambda _=False, answer=answer: parent.answer(turn.id, answer))
             row.addWidget(button)
             self.buttons[answer] = button
+        self._settling = Settling((self, parent), tuple(self.buttons.values()))
+
+    @property
+    def takes_answers(self) -> bool:
+        """Whether it has stood at its place long enough for a click to be meant for it."""
+        return self._settling.settled
+
+    @property
+    def has_keys(self) -> bool:
+        """Whether it or something in it has the focus."""
+        focused = self.window().focusWidget()
+        return focused is self or (focused is not None and self.isAncestorOf(focused))
+
+    def focusInEvent(self, event: QFocusEvent) -> None:  # noqa: N802
+        super().focusInEvent(event)
+        self.update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:  # noqa: N802
+        super().focusOutEvent(event)
+        self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
         paint_bar(self, "circle-alert", "failed", QRectF(12, 12, _ICON, _ICON))
+        if self.hasFocus():
+            painter = QPainter(self)
+            painter.setPen(QPen(theme().color("accent"), 2))
+            painter.drawRect(self.rect().adjusted(1, 1, -1, -2))
 
 
 class QuestionBar(QWidget):
@@ -89,10 +115,22 @@ class QuestionBar(QWidget):
         """The user decided. The row stays, switched off, until the run says that it goes on."""
         row = self.rows.get(turn)
         if row is not None:
+            self._pass_keys_on(row)
             row.setEnabled(False)
             self.answered.emit(turn, answer)
 
+    def _pass_keys_on(self, row: QuestionRow) -> None:
+        """Have the next question get the focus of this one, and not an answer to it, as Qt would have it."""
+        if not row.has_keys:
+            return
+        rows = list(self.rows.values())
+        at = rows.index(row)
+        following = next((each for each in rows[at + 1 :] + rows[:at] if each.isEnabled()), None)
+        if following is not None:
+            following.setFocus(Qt.FocusReason.OtherFocusReason)
+
     def _drop(self, turn: str) -> None:
+        self._pass_keys_on(self.rows[turn])
         row = self.rows.pop(turn)
         self._layout.removeWidget(row)
         row.hide()

@@ -18,6 +18,7 @@ from pytestqt.qtbot import QtBot
 from app.plain_text import plain_tool_tip
 from app.reading_text import ReadingText
 from app.run_view.log_view import LogView
+from app.run_view.question_bar import QuestionRow
 from app.run_view.run_view import RunView
 from app.run_view.silence import is_about_silence, note_words
 from app.run_view.state_model import StateModel
@@ -103,6 +104,7 @@ class Shown:
 
     view: RunView
     folder: Path
+    qtbot: QtBot
     progress: RunProgress = field(default_factory=RunProgress)
     now: float = START
 
@@ -129,7 +131,7 @@ def shown(qtbot: QtBot, tmp_path: Path) -> Shown:
     qtbot.addWidget(view)
     view.resize(684, 700)
     view.show()
-    shown = Shown(view, tmp_path)
+    shown = Shown(view, tmp_path, qtbot)
     shown.progress = RunProgress(max_retries=2, budget=Budget(max_cost_usd=5.0))
     start = RunStarted(time=START, run_id="r", folder=str(tmp_path), workflow="audit", max_loops=10)
     shown.progress.apply(start)
@@ -527,6 +529,85 @@ def test_two_questions_stand_beside_each_other(shown: Shown) -> None:
     )
     assert list(shown.view.questions.rows) == [VERA, LINTER]
     assert shown.pills()["vera"].endswith("needs your answer")
+
+
+def press(button: QWidget) -> None:
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def two_questions(shown: Shown) -> tuple[QuestionRow, QuestionRow]:
+    """Those of vera and of linter, which take answers."""
+    shown.feed(group(*AGENTS), *(TurnStarted(time=START, turn=turn) for turn in (VERA, LINTER)))
+    shown.feed(
+        QuestionAsked(time=START, turn=VERA, message="vera?"),
+        QuestionAsked(time=START, turn=LINTER, message="linter?"),
+    )
+    rows = shown.view.questions.rows
+    shown.qtbot.waitUntil(lambda: rows[VERA].takes_answers and rows[LINTER].takes_answers)
+    return rows[VERA], rows[LINTER]
+
+
+def answers_of(shown: Shown) -> list[tuple[str, Answer]]:
+    """What is answered from now on."""
+    answered: list[tuple[str, Answer]] = []
+    shown.view.answered.connect(lambda turn, answer: answered.append((turn, answer)))
+    return answered
+
+
+def test_a_double_click_answers_one_question_not_the_one_that_takes_its_place(shown: Shown) -> None:
+    first, second = two_questions(shown)
+    answered = answers_of(shown)
+    place = first.buttons[Answer.ABORT].mapTo(shown.view, QPoint(4, 4))
+    press(first.buttons[Answer.ABORT])
+    shown.feed(TurnFinished(time=START, turn=VERA))
+    shown.qtbot.waitUntil(lambda: second.buttons[Answer.ABORT].mapTo(shown.view, QPoint(4, 4)) == place)
+    QTest.mouseDClick(second.buttons[Answer.ABORT], Qt.MouseButton.LeftButton)
+    press(second.buttons[Answer.ABORT])
+    assert answered == [(VERA, Answer.ABORT)]
+    shown.qtbot.waitUntil(lambda: second.takes_answers)
+    press(second.buttons[Answer.RETRY])
+    assert answered == [(VERA, Answer.ABORT), (LINTER, Answer.RETRY)]
+
+
+def test_a_question_that_appears_under_the_mouse_is_not_answered_by_what_was_clicked(shown: Shown) -> None:
+    shown.feed(group(*AGENTS), TurnStarted(time=START, turn=VERA))
+    shown.feed(QuestionAsked(time=START, turn=VERA, message="vera?"))
+    row = shown.view.questions.rows[VERA]
+    answered = answers_of(shown)
+    press(row.buttons[Answer.ABORT])
+    assert answered == []
+    shown.qtbot.waitUntil(lambda: row.takes_answers)
+    press(row.buttons[Answer.ABORT])
+    assert answered == [(VERA, Answer.ABORT)]
+
+
+@pytest.mark.parametrize("by_keys", [True, False])
+def test_after_an_answer_the_keys_are_at_the_next_question_and_at_none_of_its_answers(
+    shown: Shown, by_keys: bool
+) -> None:
+    first, second = two_questions(shown)
+    answered = answers_of(shown)
+    button = first.buttons[Answer.ABORT]
+    button.setFocus(Qt.FocusReason.TabFocusReason)
+    if by_keys:
+        QTest.keyClick(button, Qt.Key.Key_Space)
+    else:
+        press(button)
+    assert second.hasFocus()
+    for key in (Qt.Key.Key_Space, Qt.Key.Key_Return):
+        QTest.keyClick(second, key)
+    assert answered == [(VERA, Answer.ABORT)]
+    shown.feed(TurnFinished(time=START, turn=VERA))
+    assert second.hasFocus()
+    QTest.keyClick(second, Qt.Key.Key_Tab)
+    assert second.buttons[Answer.RETRY].hasFocus()
+
+
+def test_a_question_that_goes_by_itself_leaves_the_keys_at_no_answer_of_another(shown: Shown) -> None:
+    first, second = two_questions(shown)
+    first.buttons[Answer.RETRY].setFocus()
+    shown.feed(TurnFinished(time=START, turn=VERA, status=TurnStatus.STOPPED))
+    assert second.hasFocus()
 
 
 # --- banner -------------------------------------------------------------------------------------------

@@ -176,6 +176,7 @@ def test_a_missing_state_is_asked_about_in_place(desk: Desk, answer: Answer, end
     assert [event.kind for event in attempts] == kinds
     assert QApplication.activeModalWidget() is None
 
+    desk.until(lambda: row.takes_answers, "it never took an answer")
     desk.click(row.buttons[answer])
     desk.until_ended()
     assert not bar.isVisible()
