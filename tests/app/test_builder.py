@@ -238,6 +238,26 @@ def test_every_place_can_be_dropped_on(builder: Builder) -> None:
     builder.leave()
 
 
+def test_when_a_phase_runs_takes_a_second_line_before_it_is_cut_short(builder: Builder) -> None:
+    anatomy, loop = builder.view.tree.anatomy, builder.model.phase_index("loop")
+
+    def lines(condition: str, width: int) -> list[str]:
+        builder.document.update_settings("Change the condition", {"end_state_condition": condition})
+        return anatomy.when_lines(loop, width)
+
+    words = "up to 10 times, until an agent says it is complete"
+    assert lines("is_complete", 600) == [words]
+    assert " ".join(lines("is_complete", 200)) == words
+    assert len(lines("is_complete", 200)) == 2
+    long = lines(" and ".join(f"payload['{name}' * 3]['key_{name}'] > 1" for name in "abcdefgh"), 200)
+    assert len(long) == 2
+    assert long[1].endswith("…")
+    before = builder.view.tree.visualRect(loop).height()
+    builder.document.update_settings("Change the condition", {"end_state_condition": "is_complete"})
+    builder.view.tree.doItemsLayout()
+    assert builder.view.tree.visualRect(loop).height() <= before
+
+
 def test_a_gap_closes_when_the_drag_is_aimed_at_an_agent(builder: Builder) -> None:
     data = mime.agents_payload(["amala"])
     point = builder.at(builder.agent("linter"), 0.05)
