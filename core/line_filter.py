@@ -27,7 +27,6 @@ class LineFilter(LineScan):
     Lines that match are counted from 0, in the order of the file. Raises NeedleError.
     """
 
-    CHUNK = 128 * 1024
     WHOLE_LINES = True
 
     def __init__(

@@ -11,6 +11,8 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import compress, count, repeat
+from operator import contains
 from typing import TYPE_CHECKING, Protocol
 
 from core.transcript import HEADER
@@ -149,7 +151,10 @@ class _Plain:
         if self._simple is not None and not self._word:
             looked, simple = (data if self._case else data.lower()), self._simple
             if looked.count(simple) * 8 > data.count(b"\n"):
-                return [at for at, line in enumerate(looked.split(b"\n")) if simple in line]
+                # No step of Python for each line: ten million may match. (In strings, whatever
+                # they hold, text is found in a tenth of the time that bytes take.)
+                lines = looked.decode("latin-1").split("\n")
+                return list(compress(count(), map(contains, lines, repeat(simple.decode("latin-1")))))
         found: list[int] = []
         line, counted = 0, 0
         match = self._search(data, 0)

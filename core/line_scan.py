@@ -27,7 +27,8 @@ class LineScan:
     everything else is safe meanwhile.
     """
 
-    CHUNK = 512 * 1024
+    CHUNK = 128 * 1024
+    """Bytes that are looked through in one go: so few that they stay in its caches for several passes."""
     WHOLE_LINES = False
     """Whether a chunk always ends with a line; of a line that is longer only the beginning is looked at."""
 

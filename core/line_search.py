@@ -1,7 +1,7 @@
 """Finding text in a log file of any size: counted once in a worker, then stepped through at once.
 
-The worker keeps the number of matches of every megabyte, and a few thousand lines to mark beside the scroll
-bar; the next and the previous match are then found by looking into one megabyte. Matches do not span lines.
+The worker keeps the number of matches of every chunk, and a few thousand lines to mark beside the scroll
+bar; the next and the previous match are then found by looking into one chunk. Matches do not span lines.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class LineSearch(LineScan):
         return None
 
     def _matches(self, chunk: int) -> Iterator[Match]:
-        """The matches of a chunk, found one after the other: a megabyte may hold a million."""
+        """The matches of a chunk, found one after the other: a chunk may hold a hundred thousand."""
         with self._lock:
             if not 0 <= chunk < len(self._starts):
                 return
