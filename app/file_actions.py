@@ -3,29 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
-import resources
 from app.notice_bar import Notice, NoticeAction, NoticeArea, Tone
 from app.problem_text import problem_lines
 from app.question import Choice, ask
+from core.agent_folders import is_shipped
+from core.jsonc import parse_jsonc
 from core.problems import UserFileError
+from core.run_folders import example_workdir
 
 if TYPE_CHECKING:
     from app.document import WorkflowDocument
     from app.recent_files import RecentFiles
+    from core.example_agents import BroughtAgents
 
-FILE, DISK, WARNINGS = "file", "disk", "warnings"
+FILE, DISK, WARNINGS, SAVED = "file", "disk", "warnings", "saved"
 """Names of the notices."""
 SUFFIXES = (".json", ".jsonc")
 
 
 class FileActions(QObject):
-    """What the File menu does. `locked`: a run goes on, so the open workflow must not be replaced."""
+    """What the File menu does. `locked`: a run goes on, so the open workflow must not be replaced.
+
+    Signals: `editor_requested(FilePlace)`: a file that cannot be read here is to be opened in the user's
+    editor.
+    """
+
+    editor_requested = Signal(object)
 
     def __init__(
         self, document: WorkflowDocument, notices: NoticeArea, recent: RecentFiles, window: QWidget
@@ -84,13 +94,40 @@ class FileActions(QObject):
         except UserFileError as error:
             if not path.exists():
                 self._recent.forget(path)
-            self._tell_error(self.tr("{0} cannot be opened.").format(path.name), error)
+            edit = self._in_editor(path, error) if path.is_file() else ()
+            self._tell_error(self.tr("{0} cannot be opened.").format(path.name), error, edit)
             return False
         self._forget_notices()
-        if not is_example(path):
+        if is_example(path):
+            self._make_workdir(path)
+        else:
             self._recent.remember(path)
         self._tell_warnings()
         return True
+
+    def _in_editor(self, path: Path, error: UserFileError) -> tuple[NoticeAction, ...]:
+        """Offer to mend a file elsewhere that cannot be read here."""
+
+        def edit() -> None:
+            # Not needed for the first paint of the window.
+            from app.editor import FilePlace
+
+            first = next((each for each in error.problems if each.file == path), None)
+            line, column = (first.line, first.column) if first is not None else (None, None)
+            self.editor_requested.emit(FilePlace(path, line, column))
+
+        again = NoticeAction(self.tr("Try again"), lambda: self.open(path))
+        return NoticeAction(self.tr("Open in the editor"), edit, stays=True), again
+
+    def _make_workdir(self, example: Path) -> None:
+        folder = example_workdir(example)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            words = self.tr("The example cannot run, as its work folder cannot be made: {0} ({1}).")
+            text = words.format(folder, error.strerror or error)
+            save = NoticeAction(self.tr("Save as…"), self.save_as)
+            self._notices.tell(FILE, Notice(text, Tone.WARNING, actions=(save,)))
 
     def _refuse_while_running(self) -> bool:
         if self.locked:
@@ -104,11 +141,11 @@ class FileActions(QObject):
             text = self.tr("{0} opened, with something odd in it:").format(self._document.title)
             self._notices.tell(WARNINGS, Notice(text, Tone.WARNING, problem_lines(warnings)))
 
-    def _tell_error(self, text: str, error: UserFileError) -> None:
-        self._notices.tell(FILE, Notice(text, Tone.ERROR, problem_lines(error.problems)))
+    def _tell_error(self, text: str, error: UserFileError, actions: tuple[NoticeAction, ...] = ()) -> None:
+        self._notices.tell(FILE, Notice(text, Tone.ERROR, problem_lines(error.problems), actions))
 
     def _forget_notices(self) -> None:
-        for name in (FILE, DISK, WARNINGS, "run"):
+        for name in (FILE, DISK, WARNINGS, SAVED, "run"):
             self._notices.dismiss(name)
 
     # --- save ------------------------------------------------------------------------------------------
@@ -167,16 +204,51 @@ class FileActions(QObject):
         dialog.open()
 
     def _write(self, path: Path) -> bool:
-        self._document.end_merging()
+        document = self._document
+        document.end_merging()
+        before, had_comments = document.path, _has_comments(document)
+        copy: Path | None = None
+        brought: BroughtAgents | None = None
         try:
-            self._document.save_as(path)
+            if had_comments and before is not None and path.absolute() == before and path.exists():
+                # Not needed for the first paint of the window, nor is the other.
+                from core.copy_beside import keep_copy
+
+                copy = keep_copy(path)
+            if before is not None and is_example(before):
+                from core.example_agents import bring_agents
+
+                # First: saving has the agents read.
+                brought = bring_agents(replace(document.snapshot(), path=path.absolute()))
+            document.save_as(path)
         except UserFileError as error:
-            self._tell_error(self.tr("{0} is not saved.").format(path.name), error)
+            if brought is not None:
+                brought.take_back()
+            save = NoticeAction(self.tr("Save as…"), self.save_as)
+            self._tell_error(self.tr("{0} is not saved.").format(path.name), error, (save,))
             return False
-        self._notices.dismiss(FILE)
-        self._notices.dismiss(DISK)
+        for name in (FILE, DISK, SAVED, *([WARNINGS] if had_comments else [])):
+            self._notices.dismiss(name)
         self._recent.remember(path)
+        if copy is not None:
+            words = self.tr("{0} is saved without its comments. As it was, it is kept as {1}.")
+            self._notices.tell(SAVED, Notice(words.format(path.name, copy.name)))
+        if brought is not None:
+            self._tell_brought(path, brought)
         return True
+
+    def _tell_brought(self, path: Path, brought: BroughtAgents) -> None:
+        """An example became the user's own, and so did its agents."""
+        text = self.tr("{0} is yours now.").format(path.name)
+        if brought.copied:
+            text += " " + self.tr(
+                "Its agents were copied to {0}. They still play: for real work change only their backend."
+            ).format(brought.folder)
+        if brought.found:
+            text += " " + self.tr("It uses these agents that you had already: {0}.").format(
+                ", ".join(brought.found)
+            )
+        self._notices.tell(SAVED, Notice(text))
 
     def _file_dialog(self, title: str) -> QFileDialog:
         path = self._document.path
@@ -214,9 +286,7 @@ class FileActions(QObject):
     def _ask_about_unfinished(self, then: Callable[[], object]) -> None:
         """A text of the initial payload cannot be saved; it must not be lost without a word."""
         text = self.tr("The initial payload of {0} is not finished.").format(self._document.title)
-        explanation = self.tr(
-            "What stands there cannot be read, and is lost. The file keeps the one before."
-        )
+        explanation = self.tr("What stands there cannot be read, and is lost. The file keeps the one before.")
         choices = (
             Choice(self.tr("Save the rest"), lambda: self.save_then(then)),
             Choice(self.tr("Don’t save"), then, QMessageBox.ButtonRole.DestructiveRole),
@@ -272,7 +342,13 @@ class FileActions(QObject):
 
 def is_example(path: Path) -> bool:
     """Whether a file ships with OpenLoop: it is never overwritten, Save asks where to."""
-    return path.absolute().is_relative_to(resources.folder().absolute())
+    return is_shipped(path)
+
+
+def _has_comments(document: WorkflowDocument) -> bool:
+    """Whether the file has comments as it was read or saved last."""
+    text = document.snapshot().text
+    return bool(text) and parse_jsonc(text).has_comments
 
 
 def _file_name(document: WorkflowDocument) -> str:

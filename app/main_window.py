@@ -195,6 +195,7 @@ class MainWindow(FileDropWindow):
         self.watched.message.connect(self.status.say)
         self.file_opening.message.connect(self.status.say)
         self.problem_places.file_requested.connect(self.file_opening.open_file)
+        self.files.editor_requested.connect(self.file_opening.open_file)
         self.history.message.connect(self.status.say)
         self.history.run_shown.connect(self.actions_of_window.show_history)
         self.file_dropped.connect(self.files.open)

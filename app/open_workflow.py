@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from PySide6.QtGui import QUndoStack
 
-import resources
 from app.file_watch import FileWatch
 from app.other_settings import OtherSettings
 from app.outline import Outline
+from core.agent_folders import is_shipped
 from core.config import Workflow, WorkflowFile
 from core.problems import Problem, Severity
+from core.run_folders import example_workdir
 from core.settings_keys import Origin
 from core.state import MergeRule
 from core.words import say
@@ -107,11 +108,11 @@ class OpenWorkflow(QObject):
 
     @property
     def default_workdir(self) -> Path:
-        """Where agents work when the workflow does not say: beside its file; for an example or a workflow
-        without a file, in the current folder."""
-        if self._path is None or self._path.is_relative_to(resources.folder().absolute()):
+        """Where agents work when the workflow does not say: beside its file; for an example in a folder among
+        the user's data; without a file in the current folder."""
+        if self._path is None:
             return Path.cwd()
-        return self._path.parent
+        return example_workdir(self._path) if is_shipped(self._path) else self._path.parent
 
     @property
     def title(self) -> str:

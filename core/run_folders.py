@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.agent_folders import agent_folders
+from core.platform_paths import data_folder
 
 if TYPE_CHECKING:
     from core.agent_library import AgentLibrary
@@ -25,6 +26,17 @@ def workdir_of(file: WorkflowFile, default: Path | None = None) -> Path:
         return (default or Path.cwd()).absolute()
     folder = _expanded(given)
     return (_folder_of(file) / folder).resolve() if not folder.is_absolute() else folder
+
+
+def example_workdir(path: Path) -> Path:
+    """Where agents of an example work that somebody only tries: its own folder among the user's data, which
+    can be written wherever OpenLoop was started. Not created here."""
+    return examples_folder() / path.stem
+
+
+def examples_folder() -> Path:
+    """Where the work folders of the examples are."""
+    return data_folder() / "examples"
 
 
 def log_dir_of(file: WorkflowFile, workdir: Path) -> Path:

@@ -86,7 +86,7 @@ def inspect_workflow(text: str, path: Path | None = None) -> Inspection:
         problems.append(
             Problem(
                 say("The comments of this file are lost when it is saved."),
-                suggestion=say("Keep a copy if you need them."),
+                suggestion=say("Before that, OpenLoop keeps a copy of the file as it is."),
                 severity=Severity.WARNING,
                 file=path,
             )

@@ -14,9 +14,10 @@ from app.labels import QuietLabel, SectionLabel
 from app.scroll_bar import use_thin_scroll_bars
 from app.start_page.example_card import ExampleCard
 from app.start_page.examples import examples
-from app.start_page.recent_list import RecentFile, RecentList
+from app.start_page.recent_list import RecentFile, RecentList, folder_in_words
 from app.start_page.shape import shape_size
 from app.theme import TextSize, font, is_appearance_event, paint_icon, theme
+from core.run_folders import examples_folder
 
 _WIDEST = 1040
 """Pixels of the column in the middle."""
@@ -132,10 +133,12 @@ class StartPage(QScrollArea):
         layout.addSpacing(12)
         layout.addWidget(SectionLabel(self.tr("Examples"), self._column))
         note = QuietLabel(
-            self.tr("They run at once, without an account: demo agents play them. For real work change only "
-                    "the agents’ backend."),
+            self.tr(
+                "They run at once, without an account: demo agents play them, in {0}. For real work save one "
+                "as your own and change its agents’ backend."
+            ).format(folder_in_words(examples_folder() / "…")),
             self._column,
-        )  # fmt: skip
+        )
         note.setWordWrap(True)
         layout.addWidget(note)
         found = examples()
