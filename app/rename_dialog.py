@@ -47,7 +47,7 @@ class RenameDialog(ReadingOrder, QDialog):
         self._others: Sequence[Path] = ()
         self.name = name
         """What stands in the field."""
-        self.row = TextRow(self.tr("Name"), self, lambda text: text.strip(), field_text.write_plain)
+        self.row = TextRow(self.tr("New name"), self, lambda text: text.strip(), field_text.write_plain)
         self.row.show_value(name)
         self.row.edited.connect(self._take)
         self.about = QLabel(self)

@@ -262,6 +262,34 @@ def new_agent(stage: Stage) -> None:
 
 
 @scene()
+def rename_agent(stage: Stage) -> None:
+    """What an agent is to be called, what follows, and who does not."""
+    stage.agent("author", "author")
+    stage.workflow("weekly", loop_agents=["author"])
+    stage.open_new("nightly", loop_agents=["author", {"agents": ["author"], "mode": "parallel"}])
+    stage.window.pool.select_agent("author")
+    stage.window.pool.rename_action.trigger()
+    dialog = stage.window.agent_editing.renaming.dialog
+    assert dialog is not None
+    QTest.keyClicks(dialog.row.field, "writer")
+    stage.until(lambda: "weekly.json" in dialog.about.text(), "the other workflow was never found")
+    stage.settle()
+
+
+@scene()
+def renamed_agent(stage: Stage) -> None:
+    """An agent was saved under another name: what still knows it by the old one is said."""
+    edit_agent(stage)
+    name = stage.window.agent_editing.editor.form.rows["name"]
+    assert isinstance(name, TextRow)
+    name.field.setFocus()
+    QTest.keyClick(name.field, Qt.Key.Key_A, CONTROL)
+    QTest.keyClicks(name.field, "writer")
+    stage.window.agent_editing.editor.save()
+    stage.settle()
+
+
+@scene()
 def delete_agent(stage: Stage) -> None:
     """The question whether an agent's file goes to the trash."""
     edit_agent(stage)
