@@ -132,6 +132,13 @@ def rules_for_everything() -> list[Rule]:
     ]
 
 
+def check_correction(events: Sequence[Event], turn: str) -> None:
+    attempts = [event.kind for event in events if isinstance(event, AttemptStarted) and event.turn == turn]
+    assert attempts == [AttemptKind.FIRST, AttemptKind.CORRECTION]
+    sessions = [event.session for event in events if isinstance(event, SessionKnown) and event.turn == turn]
+    assert len(sessions) == 1, "the correction is in the same session"
+
+
 def check_everything(events: Sequence[Event]) -> RunProgress:
     progress = told(events)
     assert isinstance(events[0], RunStarted)
@@ -146,16 +153,7 @@ def check_everything(events: Sequence[Event]) -> RunProgress:
     assert [event.writers for event in merged] == [("amala",), ("vera", "linter", "tester")]
     assert {conflict.path for conflict in merged[1].conflicts} == {"payload.plan"}
     turns = {turn.label: turn for turn in progress.turns.values()}
-    attempts = [
-        event.kind for event in events if isinstance(event, AttemptStarted) and event.turn == turns["vera"].id
-    ]
-    assert attempts == [AttemptKind.FIRST, AttemptKind.CORRECTION]
-    sessions = [
-        event.session
-        for event in events
-        if isinstance(event, SessionKnown) and event.turn == turns["vera"].id
-    ]
-    assert len(sessions) == 1, "the correction is in the same session"
+    check_correction(events, turns["vera"].id)
     assert turns["amala"].spent.usage.total_tokens > 1000
     assert turns["amala"].spent.usage.cost_usd
     updates = {
@@ -191,15 +189,19 @@ def test_a_sequential_and_a_parallel_group_run_from_the_command_line(
     assert '"plan":"A"' in states.pop().replace(" ", "")
 
 
-def test_the_same_runs_from_the_window_and_is_read_by_a_person(desk: Desk, serve: ServeModel) -> None:
+def test_a_parallel_group_runs_from_the_window_and_is_read_by_a_person(desk: Desk, serve: ServeModel) -> None:
     serve(rules_for_everything())
-    desk.open(everything(desk.project))
+    for name in ("vera", "tester"):
+        persona(desk.project, name)
+    desk.open(desk.project.workflow(preparation_agents=[parallel("vera", "tester")]))
     desk.click(desk.window.top_bar.run_button)
     # opencode's first start makes its database, and asks for its models before that.
     desk.until(lambda: desk.events, "the run never began", seconds=120)
     desk.until(lambda: not desk.controller.running, "the run never ended", seconds=300)
-    check_everything(desk.journal())
-    assert set(desk.badges().values()) == {TurnStatus.SUCCEEDED}
+    progress = told(desk.journal())
+    assert progress.status is RunStatus.COMPLETED, progress.message
+    check_correction(desk.journal(), next(t.id for t in progress.turns.values() if t.label == "vera"))
+    assert desk.badges() == {"vera": TurnStatus.SUCCEEDED, "tester": TurnStatus.SUCCEEDED}
     view = desk.open_tab("tester")
     desk.until_log_says(view, "echo the tests are green")
     assert not any('"type"' in line for line in view.visible_text()), "a person reads no JSON"
