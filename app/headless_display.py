@@ -37,7 +37,7 @@ from core.events import (
 from core.progress import RunProgress
 from core.progress_words import cost_words, duration_words, loops_field, token_words, turn_words
 from core.run_files import TURNS_NAME
-from core.transcript import summarize_update
+from core.update_summary import summarize_update
 from core.turn_progress import TurnProgress
 
 _MOST_PATHS = 20

@@ -27,13 +27,14 @@ from core.events import (
 )
 from core.journal import JOURNAL_NAME, Journal, JournalError
 from core.open_runs import RunLock, mark_closed, mark_open
+from core.overview import OverviewWriter
 from core.plan import RunPlan
 from core.recorded_run import RecordedRun
 from core.run_files import AGENTS_NAME, OVERVIEW_NAME, STATE_NAME, TURNS_NAME, WORKFLOW_NAME
 from core.runner import Supervisor
 from core.spending import Spending
 from core.state import WorkflowState
-from core.transcript import Kind, OverviewWriter, TurnTranscript
+from core.transcript import Kind, TurnTranscript
 from core.turn_services import TurnServices
 from core.version import own_version
 from core.words import say

@@ -33,15 +33,12 @@ from core.backends.base import (
     ToolUsed,
 )
 from core.events import AttemptKind
-from core.json_types import JsonValue
-from core.state import StateUpdate
-from core.visible_text import visible
-from core.words import say, say_number
+from core.words import say
 
 MARK = b"\x1e"
 NAME_MARK = b"\x1f"
 _MARK_SHOWN = "\u241e".encode()
-_NAME_LIMIT = 40
+NAME_LIMIT = 40
 
 _HEAD = rb"[0-9]{0,20}(?:\x1f[^\t\n\x1e]{0,200})?\t"
 """Time and name; bounded, so that a file of nothing but beginnings takes no longer than any other."""
@@ -76,7 +73,7 @@ OWN = frozenset({Kind.UPDATE, Kind.NOTE, Kind.WARNING, Kind.RETRY, Kind.CORRECTI
 FOLDING = frozenset({Kind.TOOL, Kind.TOOL_FAILED, Kind.ANSWER})
 _KINDS = {kind.value.encode(): kind for kind in Kind}
 
-_URGENT = frozenset({Kind.ERROR, Kind.UPDATE, Kind.WARNING, Kind.RETRY, Kind.CORRECTION})
+URGENT = frozenset({Kind.ERROR, Kind.UPDATE, Kind.WARNING, Kind.RETRY, Kind.CORRECTION})
 """What no flood may push out of the overview."""
 
 
@@ -112,7 +109,7 @@ def read_entry(line: bytes) -> Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class _Block:
+class Block:
     """What belongs together: a header line, lines of the same kind below it, and lines that fold."""
 
     kind: Kind
@@ -130,25 +127,25 @@ def _encode(text: str) -> bytes:
     return _clean(text.encode("utf-8", "replace")).strip(b"\r\n")
 
 
-def _note_bytes(text: str) -> bytes:
+def note_bytes(text: str) -> bytes:
     """What we say ourselves: a return in what it repeats of an agent must not hide what stands before it."""
     return _encode(text.replace("\r\n", "\n").replace("\r", " "))
 
 
-_FIELD_BREAKS = str.maketrans({"\t": " ", "\n": " ", "\r": " ", "\x1e": "␞", "\x1f": "␟"})
+FIELD_BREAKS = str.maketrans({"\t": " ", "\n": " ", "\r": " ", "\x1e": "␞", "\x1f": "␟"})
 
 
-def _field(text: str, limit: int = 500) -> bytes:
+def field(text: str, limit: int = 500) -> bytes:
     """Text as one field of a header: no breaks, not endless."""
     shown = text if len(text) <= limit else text[:limit] + "…"
-    return shown.translate(_FIELD_BREAKS).strip().encode("utf-8", "replace")
+    return shown.translate(FIELD_BREAKS).strip().encode("utf-8", "replace")
 
 
 def _line_count(data: bytes) -> int:
     return data.count(b"\n") + 1 if data else 0
 
 
-def _block_bytes(block: _Block, now: float, name: bytes) -> bytes:
+def block_bytes(block: Block, now: float, name: bytes) -> bytes:
     named = NAME_MARK + name if name else b""
     start = MARK + block.kind.value.encode()
     head = start + str(max(0, int(now * 1000))).encode() + named + b"\t"
@@ -173,14 +170,14 @@ _MOST_ANSWERS = 100
 """Blocks of a text that fold; who writes more of them means to flood."""
 
 
-def _text_blocks(text: str) -> list[_Block]:
+def _text_blocks(text: str) -> list[Block]:
     """A text of the assistant, with its (first) state updates apart. Linear in the text's size."""
-    blocks: list[_Block] = []
+    blocks: list[Block] = []
 
     def add_text(piece: str) -> None:
         data = _encode(piece.strip())
         if data:
-            blocks.append(_Block(Kind.TEXT, data, plain_rest=True))
+            blocks.append(Block(Kind.TEXT, data, plain_rest=True))
 
     position = 0
     while True:
@@ -190,19 +187,19 @@ def _text_blocks(text: str) -> list[_Block]:
             add_text(text[position:])
             return blocks
         add_text(text[position:start])
-        blocks.append(_Block(Kind.ANSWER, b"answer", _encode(text[start + len(_OPEN) : end].strip())))
+        blocks.append(Block(Kind.ANSWER, b"answer", _encode(text[start + len(_OPEN) : end].strip())))
         position = end + len(_CLOSE)
 
 
-def _tool_block(tool: ToolUsed) -> _Block:
+def _tool_block(tool: ToolUsed) -> Block:
     facts = [say("failed")] if tool.failed else []
     if tool.seconds is not None:
         facts.append(_duration(tool.seconds))
     if tool.exit_code is not None:
         facts.append(say("exit {code}", code=tool.exit_code))
-    fields = (_field(tool.tool, 80), _field(tool.title), " · ".join(facts).encode())
+    fields = (field(tool.tool, 80), field(tool.title), " · ".join(facts).encode())
     kind = Kind.TOOL_FAILED if tool.failed else Kind.TOOL
-    return _Block(kind, b"\t".join(fields), _encode(tool.output))
+    return Block(kind, b"\t".join(fields), _encode(tool.output))
 
 
 _QUIET_ENDS = frozenset({"", "stop", "tool-calls", "tool_calls", "tool_use", "end_turn", "completed"})
@@ -230,7 +227,7 @@ class TurnTranscript(Protocol):
         """Write what is held back. May be called twice; nothing may be written afterwards."""
 
 
-class _Renderer:
+class Renderer:
     """Turns calls into blocks; where these go is the subclass's business. Thread-safe."""
 
     _HELD = 64 * 1024
@@ -243,7 +240,7 @@ class _Renderer:
         self._told: deque[str] = deque(maxlen=20)
         """What was said to be wrong in this attempt."""
 
-    def _write_block(self, block: _Block, now: float) -> None:
+    def _write_block(self, block: Block, now: float) -> None:
         raise NotImplementedError
 
     def _write_output(self, data: bytes, now: float) -> None:
@@ -259,27 +256,27 @@ class _Renderer:
             for block in self._blocks(event):
                 self._write_block(block, now)
 
-    def _blocks(self, event: OutputEvent) -> list[_Block]:
+    def _blocks(self, event: OutputEvent) -> list[Block]:
         match event:
             case TextSaid(text):
                 return _text_blocks(text)
             case ReasoningSaid(text):
                 data = _encode(text.strip())
-                return [_Block(Kind.REASONING, data)] if data else []
+                return [Block(Kind.REASONING, data)] if data else []
             case ToolUsed():
                 return [_tool_block(event)]
             case StepStarted(model):
                 self._steps += 1
                 words = say("step {number}", number=self._steps)
-                return [_Block(Kind.STEP, _field(words + (f" · {model}" if model else "")))]
+                return [Block(Kind.STEP, field(words + (f" · {model}" if model else "")))]
             case StepFinished(reason):
                 if reason in _QUIET_ENDS:
                     return []
                 words = say("step {number} ended: {reason}", number=self._steps, reason=reason)
-                return [_Block(Kind.STEP, _field(words))]
+                return [Block(Kind.STEP, field(words))]
             case ErrorReported(message, detail):
                 self._told.append(message.strip())
-                return [_Block(Kind.ERROR, _encode(f"{message}\n{detail}"))]
+                return [Block(Kind.ERROR, _encode(f"{message}\n{detail}"))]
             case SessionOpened() | NoiseSeen():
                 return []
 
@@ -295,13 +292,13 @@ class _Renderer:
                 whole, rest, newline = rest, b"", b"\n"
             self._stderr_rest = rest
             if newline:
-                self._write_block(_Block(Kind.STDERR, _clean(whole)), now)
+                self._write_block(Block(Kind.STDERR, _clean(whole)), now)
 
     def note(self, text: str, now: float, kind: Kind = Kind.NOTE) -> None:
         with self._lock:
             news = text if kind is Kind.NOTE else self._news(text)
             if news:
-                self._write_block(_Block(kind, _note_bytes(news)), now)
+                self._write_block(Block(kind, note_bytes(news)), now)
 
     def _news(self, text: str) -> str:
         """What is new in a warning or an error: the same message is read once in an attempt, not thrice."""
@@ -327,19 +324,19 @@ class _Renderer:
             why = f": {reason}" if reason and not known else ""
             self._told.clear()
             shown = Kind.CORRECTION if kind is AttemptKind.CORRECTION else Kind.RETRY
-            self._write_block(_Block(shown, _field(f"{words}{why}", 2000)), now)
+            self._write_block(Block(shown, field(f"{words}{why}", 2000)), now)
 
     def update(self, summary: str, now: float) -> None:
         with self._lock:
-            self._write_block(_Block(Kind.UPDATE, _field(summary, 2000)), now)
+            self._write_block(Block(Kind.UPDATE, field(summary, 2000)), now)
 
     def _flush_stderr(self) -> None:
         if self._stderr_rest:
             rest, self._stderr_rest = self._stderr_rest, b""
-            self._write_block(_Block(Kind.STDERR, _clean(rest)), self._last_now)
+            self._write_block(Block(Kind.STDERR, _clean(rest)), self._last_now)
 
 
-class _AppendingFile:
+class AppendingFile:
     """A file opened for appending, unbuffered: every write is on its way before the call returns."""
 
     def __init__(self, path: Path) -> None:
@@ -363,7 +360,7 @@ class _AppendingFile:
             self._fd = None
 
 
-class TranscriptWriter(_Renderer):
+class TranscriptWriter(Renderer):
     """The transcript of one turn, appended to `path`; continues a file that is there.
 
     `prefix`: the agent's name on every structured line, for a file that shows several agents. Raises OSError
@@ -372,18 +369,18 @@ class TranscriptWriter(_Renderer):
 
     def __init__(self, path: Path, prefix: str = "") -> None:
         super().__init__()
-        self._file = _AppendingFile(path)
-        self._name = _field(prefix, _NAME_LIMIT)
+        self._file = AppendingFile(path)
+        self._name = field(prefix, NAME_LIMIT)
         self._stamped = 0.0
 
-    def _write_block(self, block: _Block, now: float) -> None:
-        self._file.write(_block_bytes(block, now, self._name))
+    def _write_block(self, block: Block, now: float) -> None:
+        self._file.write(block_bytes(block, now, self._name))
 
     def _write_output(self, data: bytes, now: float) -> None:
         """Plain output as it is; once a second its first line carries the time."""
         if abs(now - self._stamped) >= 1:
             self._stamped = now
-            stamp = _block_bytes(_Block(Kind.OUTPUT, b""), now, self._name)
+            stamp = block_bytes(Block(Kind.OUTPUT, b""), now, self._name)
             self._file.write(stamp[:-1])
         self._file.write(data)
         if not data.endswith(b"\n"):
@@ -394,169 +391,3 @@ class TranscriptWriter(_Renderer):
             if not self._file.closed:
                 self._flush_stderr()
                 self._file.close()
-
-
-class OverviewWriter:
-    """The transcript of a whole run, in which every line carries its agent's name.
-
-    A flood does not bury the others: beyond `LINES_PER_SECOND` of one turn, lines are counted instead of
-    shown. Results of tool calls are left to the turn's own transcript.
-    """
-
-    LINES_PER_SECOND = 200
-    LINE_LIMIT = 2000
-    """Bytes of a line of plain output that are shown."""
-    COUNTED = 1024 * 1024
-    """Bytes of one turn whose lines are counted when they are left out; more is told in megabytes."""
-
-    def __init__(self, path: Path) -> None:
-        self._file = _AppendingFile(path)
-        self._lock = threading.RLock()
-        self._turns: list[_OverviewTurn] = []
-
-    def for_turn(self, label: str) -> TurnTranscript:
-        """Where the turn with this label writes."""
-        with self._lock:
-            turn = _OverviewTurn(self, _field(label, _NAME_LIMIT))
-            self._turns.append(turn)
-            return turn
-
-    def note(self, text: str, now: float, kind: Kind = Kind.NOTE) -> None:
-        """Something about the run as a whole."""
-        with self._lock:
-            self._file.write(_block_bytes(_Block(kind, _note_bytes(text)), now, b""))
-
-    def tick(self, now: float) -> None:
-        """Tell of floods that ended; every write does it too."""
-        with self._lock:
-            for turn in self._turns:
-                turn.tell_left_out(now)
-
-    def close(self) -> None:
-        """Close all turns and the file."""
-        with self._lock:
-            for turn in list(self._turns):
-                turn.close()
-            self._file.close()
-
-    def _append(self, data: bytes) -> None:
-        self._file.write(data)
-
-    def _forget(self, turn: _OverviewTurn) -> None:
-        self._turns.remove(turn)
-
-
-class _OverviewTurn(_Renderer):
-    """One turn's part of the overview."""
-
-    def __init__(self, overview: OverviewWriter, name: bytes) -> None:
-        super().__init__()
-        self._lock = overview._lock
-        self._overview = overview
-        self._name = name
-        self._second = 0.0
-        self._budget = overview.LINES_PER_SECOND
-        self._left_out = self._left_out_bytes = 0
-        self._open = True
-
-    def _write_block(self, block: _Block, now: float) -> None:
-        if block.kind is Kind.ANSWER:
-            return
-        if block.results:
-            block = _Block(block.kind, block.text)
-        if block.kind in _URGENT:
-            self.tell_left_out(now, at_once=True)
-            self._append(block, now)
-            return
-        text = self._allowed(block.text + b"\n", now)
-        if text:
-            self._append(_Block(block.kind, text[:-1]), now)
-
-    def _write_output(self, data: bytes, now: float) -> None:
-        text = self._allowed(data if data.endswith(b"\n") else data + b"\n", now)
-        if text:
-            self._append(_Block(Kind.OUTPUT, text[:-1]), now)
-
-    def _append(self, block: _Block, now: float) -> None:
-        self._overview._append(_block_bytes(block, now, self._name))
-
-    def _allowed(self, data: bytes, now: float) -> bytes:
-        """The lines of `data` that fit into this second; counts the rest."""
-        self._overview.tick(now)
-        if abs(now - self._second) >= 1:
-            self._second = now
-            self._budget = self._overview.LINES_PER_SECOND
-        lines: list[bytes] = []
-        position = 0
-        limit = self._overview.LINE_LIMIT
-        while self._budget and position < len(data):
-            end = data.index(b"\n", position)
-            cut = "…".encode() if end - position > limit else b""
-            lines.append(data[position : min(end, position + limit)] + cut)
-            position = end + 1
-            self._budget -= 1
-        self._left_out_bytes += len(data) - position
-        if self._left_out_bytes <= self._overview.COUNTED:
-            self._left_out += data.count(b"\n", position)
-        return b"\n".join(lines) + b"\n" if lines else b""
-
-    def tell_left_out(self, now: float, *, at_once: bool = False) -> None:
-        """Say how many lines were not shown, once their second is over."""
-        if self._left_out_bytes and (at_once or abs(now - self._second) >= 1):
-            name = self._name.decode("utf-8", "replace")
-            if self._left_out_bytes > self._overview.COUNTED:
-                size = self._left_out_bytes / 1e6
-                words = say("… {size:,.0f} MB more, see the tab of {agent}", size=size, agent=name)
-            else:
-                words = say_number(
-                    self._left_out,
-                    "… 1 more line, see the tab of {agent}",
-                    "… {count:,} more lines, see the tab of {agent}",
-                    agent=name,
-                )
-            self._left_out = self._left_out_bytes = 0
-            self._append(_Block(Kind.NOTE, words.encode()), now)
-
-    def close(self) -> None:
-        with self._lock:
-            if self._open:
-                self._flush_stderr()
-                self.tell_left_out(self._last_now, at_once=True)
-                self._overview._forget(self)
-                self._open = False
-
-
-def summarize_update(update: StateUpdate) -> str:
-    """An update in one line, such as `score 86 · feedback 2 items · not complete`."""
-    parts = [_summary_of(_shown(key), value) for key, value in list((update.payload or {}).items())[:6]]
-    more = len(update.payload or {}) - 6
-    if more > 0:
-        parts.append(say("{count} more", count=more))
-    if update.is_complete is not None:
-        parts.append(say("complete") if update.is_complete else say("not complete"))
-    if update.termination_reason:
-        parts.append(_shown(update.termination_reason, 200))
-    return " · ".join(parts) or say("nothing changed")
-
-
-_ESCAPE = re.compile(
-    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\|\Z)|[ -/]*[0-~]?)|\x9b[0-?]*[ -/]*[@-~]"
-)
-
-
-def _shown(text: str, limit: int = 60) -> str:
-    """What an agent wrote, inside a line of our own: it neither colours nor breaks nor turns it."""
-    cut = text[:limit] + ("…" if len(text) > limit else "")
-    return visible(_ESCAPE.sub("", cut).translate(_FIELD_BREAKS))
-
-
-def _summary_of(key: str, value: JsonValue) -> str:
-    if isinstance(value, list):
-        return say_number(len(value), "{key} 1 item", "{key} {count} items", key=key)
-    if isinstance(value, dict):
-        return say_number(len(value), "{key} 1 key", "{key} {count} keys", key=key)
-    if isinstance(value, str):
-        return f"{key} “{_shown(value)}”"
-    if isinstance(value, bool):
-        return say("{key} yes", key=key) if value else say("{key} no", key=key)
-    return say("{key} none", key=key) if value is None else f"{key} {value}"

@@ -17,12 +17,13 @@ from core.plan import MAX_CORRECTIONS, PlannedTurn
 from core.prompts import build_prompt, correction_prompt
 from core.run_files import PROMPT_NAME, UPDATE_NAME, correction_name
 from core.sent_prompts import forget_if_same, keep_earlier_prompt
-from core.transcript import Kind, TranscriptWriter, summarize_update
+from core.transcript import Kind, TranscriptWriter
 from core.turn_control import TurnControl
 from core.turn_outcome import Answered, Failed, NoState, Outcome, StopCause, Stopped
 from core.turn_processes import Attempt, TurnProcesses
 from core.turn_report import TurnReport
 from core.turn_services import TurnServices
+from core.update_summary import summarize_update
 from core.usage import Usage
 from core.words import say
 

@@ -21,16 +21,16 @@ from core.backends.base import (
 from core.events import AttemptKind
 from core.line_index import LineIndex
 from core.line_search import LineSearch
+from core.overview import OverviewWriter
 from core.state import StateUpdate
 from core.transcript import (
     FOLD_HEADER,
     Entry,
     Kind,
-    OverviewWriter,
     TranscriptWriter,
     read_entry,
-    summarize_update,
 )
+from core.update_summary import summarize_update
 
 NOW = 1_700_000_000.25
 NOW_MS = 1_700_000_000_250

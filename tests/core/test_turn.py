@@ -19,9 +19,9 @@ from core.backends.command import CommandBackend
 from core.backends.demo import DemoBackend
 from core.events import AttemptFinished, AttemptKind, AttemptStarted, Event, Noted, TurnActivity, TurnRef
 from core.journal import JournalError
+from core.overview import OverviewWriter
 from core.plan import Place, PlannedTurn
 from core.runner import Supervisor, SupervisorLost
-from core.transcript import OverviewWriter
 from core.turn import Turn
 from core.turn_control import TurnControl
 from core.turn_outcome import Answered, Failed, NoState, StopCause, Stopped
