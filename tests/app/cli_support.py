@@ -16,7 +16,7 @@ from core.events import Event
 from core.journal import JOURNAL_NAME, read_journal
 
 ROOT = Path(__file__).parents[2]
-PATIENCE = 30.0
+PATIENCE = 60.0
 GATED = "until [ -e go ]; do sleep 0.02; done; echo '<state_update>{}</state_update>'"
 
 

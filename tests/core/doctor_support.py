@@ -97,11 +97,11 @@ class Machine:
         self.monkeypatch.setenv("PATH", f"{self.bin}{os.pathsep}{Path(found).parent}")
         return found
 
-    def checkup(self, workflow: Path | None = None, *, seconds: float = 20.0) -> Checkup:
+    def checkup(self, workflow: Path | None = None, *, seconds: float = 60.0) -> Checkup:
         """A look at this machine."""
         return Checkup(workflow, default_workdir=self.work, answer_seconds=seconds)
 
-    def examine(self, workflow: Path | None = None, *, seconds: float = 20.0) -> Report:
+    def examine(self, workflow: Path | None = None, *, seconds: float = 60.0) -> Report:
         """Everything that is found here."""
         told = self.checkup(workflow, seconds=seconds).run()
         return Report([news.finding for news in told if news.finding is not None])

@@ -149,7 +149,7 @@ def total_usage(attempt: Attempt) -> Usage:
 
 
 def wait_for(what: Path, has: bytes, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while has not in (what.read_bytes() if what.exists() else b""):
         assert process.poll() is None, "it ended"
         assert time.monotonic() < deadline, f"{has!r} never came"
@@ -409,7 +409,7 @@ def test_an_agent_that_spends_without_end_goes_on_until_it_is_ended(tmp_path: Pa
     with running(agent(spend={"cost_usd": 0.01}), tmp_path) as process:
         wait_for(tmp_path / "stdout.log", b'"step_finish"', process)
         seen = (tmp_path / "stdout.log").stat().st_size
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while (tmp_path / "stdout.log").stat().st_size < seen + 2000:
             assert time.monotonic() < deadline
             time.sleep(0.005)
@@ -420,7 +420,7 @@ def test_spending_can_end_in_a_hang(tmp_path: Path) -> None:
     """Pain 24: exactly so much is spent, then the turn is still there to be ended."""
     with running(agent(spend={"steps": 2, "cost_usd": 1}, hang=True), tmp_path) as process:
         wait_for(tmp_path / "stdout.log", b'"step_start", "timestamp"', process)
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while (tmp_path / "stdout.log").read_bytes().count(b'"step_start"') < 3:
             assert time.monotonic() < deadline
             time.sleep(0.005)
@@ -563,7 +563,7 @@ def test_a_silent_agent_that_ignores_sigterm_dies_by_sigkill_only(tmp_path: Path
 
 def test_an_endless_flood_goes_on_until_it_is_ended(tmp_path: Path) -> None:
     with running(agent(flood={"endless": True}), tmp_path) as process:
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while not (tmp_path / "stdout.log").exists() or (tmp_path / "stdout.log").stat().st_size < 2_000_000:
             assert time.monotonic() < deadline
             time.sleep(0.002)

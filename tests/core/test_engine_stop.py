@@ -30,7 +30,7 @@ from core.journal import JOURNAL_NAME, read_journal
 from core.progress import RunProgress
 from tests.core.run_support import Watch, Workshop, alive_agents
 
-PATIENCE = 15.0
+PATIENCE = 60.0
 
 
 @pytest.fixture

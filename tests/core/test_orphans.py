@@ -23,7 +23,7 @@ from core.processes import Relative, run_token, start_time
 from tests.core.run_support import Workshop, alive_agents
 
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="kills a guard and a supervisor by name")
-PATIENCE = 20.0
+PATIENCE = 60.0
 ROOT = Path(__file__).parents[2]
 
 

@@ -39,7 +39,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forks, signals,
 
 BAD_CHILDREN = Path(__file__).parent / "bad_children"
 ROOT = Path(__file__).parents[2]
-PATIENCE = 30.0
+PATIENCE = 60.0
 
 
 class BadShop(Workshop):

@@ -22,7 +22,7 @@ import pytest
 
 REQUIRED = "OPENLOOP_REQUIRE_BROWSER"
 """Set to 1 where a browser must be there: its absence is then a failure, not a skip."""
-PATIENCE = 30.0
+PATIENCE = 60.0
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")
 _FLAGS = (
     "--headless=new",

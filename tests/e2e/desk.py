@@ -45,7 +45,7 @@ from core.json_types import JsonValue
 from core.progress import RunProgress
 from core.state import PHASES, Phase
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 """Seconds after which a condition counts as never coming."""
 NO_INDEX = QModelIndex()
 MARK = "OPENLOOP_TEST_MARK"
