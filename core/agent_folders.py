@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import resources
@@ -37,4 +38,10 @@ def user_agents_folder() -> Path:
 
 def is_shipped(path: Path) -> bool:
     """Whether a file or folder comes with OpenLoop: such are read only, and their agents play a scene."""
-    return path.absolute().is_relative_to(resources.folder().absolute())
+    return path.absolute().is_relative_to(_shipped_folder())
+
+
+@cache
+def _shipped_folder() -> Path:
+    # Rows ask whenever they are painted.
+    return resources.folder().absolute()

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QMimeData, QModelIndex, QObject, QPersistentModelIndex, QSortFilterProxyModel, Qt
 from PySide6.QtGui import QStandardItem, QStandardItemModel
 
-from app.builder import mime
+from app.builder import mime, words
 from app.plain_text import plain_tool_tip
+from core.agent_folders import is_shipped
 from core.problems import Problem
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ Index = QModelIndex | QPersistentModelIndex
 class AgentPoolModel(QStandardItemModel):
     """Folders and their agents; agents of the folder's top stand first, without a folder.
 
-    Files that cannot be used stand first in their folder: they wait for somebody.
+    Files that cannot be used stand first in their folder: they wait for somebody. What comes with OpenLoop
+    stands last, in folders that say that it is for trying.
     """
 
     def show(
@@ -37,26 +39,34 @@ class AgentPoolModel(QStandardItemModel):
         """
         self.clear()
         by_file = {problem.file: problem for problem in problems if problem.file is not None}
-        rows: list[tuple[str, bool, str, QStandardItem]] = []
+        rows: list[tuple[bool, str, bool, str, QStandardItem]] = []
         for agent in agents:
             item = _item(agent.name)
             item.setData(agent, AGENT_ROLE)
             problem = by_file.pop(agent.path, None) if agent.path is not None else None
             item.setData(problem, PROBLEM_ROLE)
             item.setToolTip(_tool_tip(agent, problem))
-            words = [agent.name, agent.role, self.tr("may complete the loop") if agent.may_complete else ""]
-            item.setAccessibleText(", ".join(word for word in words if word))
-            rows.append((agent.folder, True, agent.name, item))
+            shipped = agent.path is not None and is_shipped(agent.path)
+            said = [
+                agent.name,
+                agent.role,
+                self.tr("may complete the loop") if agent.may_complete else "",
+                self.tr("demo agent") if shipped else "",
+            ]
+            item.setAccessibleText(", ".join(word for word in said if word))
+            rows.append((shipped, agent.folder, True, agent.name, item))
         for file, problem in by_file.items():
             item = _item(file.name)
             item.setData(problem, PROBLEM_ROLE)
             item.setToolTip(plain_tool_tip(problem.text()))
             item.setAccessibleText(f"{file.name}, {self.tr('cannot be read')}")
             item.setFlags(Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable)
-            rows.append((_folder_of(file, roots), False, file.name, item))
+            rows.append((is_shipped(file), _folder_of(file, roots), False, file.name, item))
         folders: dict[str, QStandardItem] = {"": self.invisibleRootItem()}
-        for folder, _, _, item in sorted(rows, key=lambda row: (_natural(row[0]), row[1], _natural(row[2]))):
-            self._folder(folders, folder).appendRow(item)
+        in_order = sorted(rows, key=lambda row: (row[0], _natural(row[1]), row[2], _natural(row[3])))
+        for shipped, folder, _, _, item in in_order:
+            name = self.tr("{0} · demo agents").format(folder) if shipped else folder
+            self._folder(folders, name).appendRow(item)
 
     def _folder(self, folders: dict[str, QStandardItem], name: str) -> QStandardItem:
         if name not in folders:
@@ -134,5 +144,11 @@ def _item(text: str) -> QStandardItem:
 
 
 def _tool_tip(agent: AgentDefinition, problem: Problem | None) -> str:
-    parts = [agent.name, agent.description, problem.text() if problem else ""]
+    shipped = agent.path is not None and is_shipped(agent.path)
+    parts = [
+        agent.name,
+        agent.description,
+        words.about_demo_agents() if shipped else "",
+        problem.text() if problem else "",
+    ]
     return plain_tool_tip("\n".join(part for part in parts if part))

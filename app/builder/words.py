@@ -39,6 +39,16 @@ def unknown_agent() -> str:
     return tr("no agent of this name")
 
 
+def demo_agent() -> str:
+    """What a place says whose agent comes with OpenLoop and only plays."""
+    return tr("demo agent")
+
+
+def about_demo_agents() -> str:
+    """What such an agent is."""
+    return tr("It comes with OpenLoop for trying: it plays a scene and does no work.")
+
+
 def drop_here() -> str:
     """What the room below the last step says."""
     return tr("Drop an agent here for a new step")
@@ -224,7 +234,9 @@ def overrides(entry: AgentEntry) -> str:
     return " · ".join(parts)
 
 
-def agent_tool_tip(entry: AgentEntry, definition: AgentDefinition | None, unknown: bool) -> str:
+def agent_tool_tip(
+    entry: AgentEntry, definition: AgentDefinition | None, unknown: bool, *, plays: bool = False
+) -> str:
     """All there is to say about an agent's place."""
     if unknown:
         return tr("There is no agent called “{0}” in the agents folder.").format(entry.agent)
@@ -233,6 +245,8 @@ def agent_tool_tip(entry: AgentEntry, definition: AgentDefinition | None, unknow
         lines = [" · ".join(part for part in (entry.agent, definition.role) if part)]
         if definition.description:
             lines.append(definition.description)
+    if plays:
+        lines.append(about_demo_agents())
     if changed := overrides(entry):
         lines.append(tr("Here: {0}").format(changed))
     if not entry.enabled:

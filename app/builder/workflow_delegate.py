@@ -256,6 +256,17 @@ class WorkflowDelegate(QStyledItemDelegate):
             return right - 8
         if off:
             return _right_text(painter, body, right, words.disabled(), small, colors.color("quiet")) - 8
+        node = self._model.agent_node(index)
+        if node is not None and self._model.plays(node.entry):
+            tone = "quiet"
+            if self._model.is_borrowed(node.entry):
+                box = QRectF(right - ICON, body.center().y() - ICON / 2 + 1, ICON, ICON)
+                sign, tone = SIGNS[Severity.ERROR]
+                paint_icon(painter, sign, box, colors.color(tone))
+                right -= ICON + 6
+            if body.width() > 280:
+                right = _right_text(painter, body, right, words.demo_agent(), small, colors.color(tone))
+            return right - 8
         return right
 
     def _paint_badge(self, painter: QPainter, body: QRect, right: int, badge: TurnBadge) -> int:

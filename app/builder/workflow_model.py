@@ -20,6 +20,7 @@ from PySide6.QtCore import (
 from app.builder import mime, words
 from app.document import InGroup, NewStep, OnAgent, Target, WorkflowDocument
 from app.plain_text import plain_tool_tip
+from core.agent_folders import is_shipped
 from core.place import Place
 from core.state import PHASES, Phase
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from app.outline import AgentNode, GroupNode, Outline
     from app.turn_badge import TurnBadge
     from core.agent import AgentDefinition
+    from core.config import AgentEntry
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -235,6 +237,20 @@ class WorkflowModel(QAbstractItemModel):
         """Whether the library was read and has no agent of this name."""
         return self.document.library is not None and self.definition(name) is None
 
+    def plays(self, entry: AgentEntry) -> bool:
+        """Whether at this place an agent that comes with OpenLoop plays a scene, and does no work."""
+        agent = self.definition(entry.agent)
+        if agent is None or agent.path is None or not is_shipped(agent.path):
+            return False
+        return (entry.backend or agent.backend) == "demo"
+
+    def is_borrowed(self, entry: AgentEntry) -> bool:
+        """Whether it plays in a workflow that did not ask for that."""
+        library = self.document.library
+        if library is None or not library.is_borrowed(entry.agent) or not self.plays(entry):
+            return False
+        return "demo" not in (entry.backend, self.document.in_force("backend").value)
+
     def _text(self, index: Index) -> str:
         if self.kind(index) is Kind.PHASE:
             return words.phase_title(self.phase(index))
@@ -251,7 +267,10 @@ class WorkflowModel(QAbstractItemModel):
         if agent is None:
             return self._text(index)
         return words.agent_tool_tip(
-            agent.entry, self.definition(agent.entry.agent), self.is_unknown(agent.entry.agent)
+            agent.entry,
+            self.definition(agent.entry.agent),
+            self.is_unknown(agent.entry.agent),
+            plays=self.plays(agent.entry),
         )
 
     def _accessible_text(self, index: Index) -> str:
@@ -277,6 +296,8 @@ class WorkflowModel(QAbstractItemModel):
             parts.append(words.disabled())
         if self.is_unknown(agent.entry.agent):
             parts.append(words.unknown_agent())
+        if self.plays(agent.entry):
+            parts.append(words.demo_agent())
         badge = self.badge(index)
         if badge is not None:
             status = words.needs_you() if badge.needs_you else words.status_word(badge.status)

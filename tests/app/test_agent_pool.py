@@ -12,6 +12,7 @@ from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
+import resources
 from app.builder import mime
 from app.builder.agent_pool import AgentPool
 from app.builder.agent_pool_model import agent_at
@@ -239,3 +240,18 @@ def test_a_fresh_library_keeps_the_selection_and_folded_folders(pool: AgentPool,
     assert pool.selected_agents() == ["amala"]
     assert not pool.tree.isExpanded(pool.filtered.index(2, 0))
     assert "fresh" in shown(pool)
+
+
+def test_agents_that_come_with_openloop_stand_apart_and_say_what_they_are(
+    pool: AgentPool, folder: Path
+) -> None:
+    pool.set_library(AgentLibrary([folder, resources.agents_folder()]))
+    rows = shown(pool)
+    assert rows.index("audit/") < rows.index("authors/") < rows.index("audit · demo agents/")
+    assert "proteus" in rows[rows.index("audit · demo agents/") :]
+    pool.select_agent("proteus")
+    index = pool.tree.currentIndex()
+    assert "demo agent" in str(index.data(Qt.ItemDataRole.AccessibleTextRole))
+    assert "does no work" in str(index.data(Qt.ItemDataRole.ToolTipRole))
+    pool.select_agent("linter")
+    assert "demo" not in str(pool.tree.currentIndex().data(Qt.ItemDataRole.AccessibleTextRole))

@@ -507,6 +507,8 @@ def test_a_demonstration_that_stands_in_is_said_and_an_own_agent_is_made_in_its_
     (shop.folder / "agents" / "amala.md").unlink()
     qtbot.waitUntil(lambda: any("does no work" in each for each in sentences(window)))
     row = row_of(window, "does no work")
+    card = window.workflow_view.model.index_of(window.document.outline.loop[0].agents[0].id)
+    assert "demo agent" in str(card.data(Qt.ItemDataRole.AccessibleTextRole))
     assert "Make “amala”…" in sentences(window)[row]
     assert "Let it play" in sentences(window)[row]
     click_link(window, row, 0)
