@@ -1,4 +1,7 @@
-"""Every action of the window by name: type a part of it, Enter does it."""
+"""Every action of the window by name: type a part of it, Enter does it.
+
+Those of its menus, and those of what is on view: a log, the list of runs, the list of agents.
+"""
 
 from __future__ import annotations
 
@@ -27,16 +30,19 @@ from PySide6.QtWidgets import (
     QListView,
     QMainWindow,
     QMenu,
+    QMenuBar,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QVBoxLayout,
+    QWidget,
 )
 
 from app.fields import FIELD_HEIGHT, OutlinedField
 from app.plain_text import plain_tool_tip
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import TextSize, font, theme
+from app.why_not import why_not
 
 Index = QModelIndex | QPersistentModelIndex
 COMMAND_ROLE = Qt.ItemDataRole.UserRole + 1
@@ -49,11 +55,16 @@ _LONGEST = 60
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """An action as the palette shows it. `place`: the menus that lead to it."""
+    """An action as the palette shows it. `place`: the menus that lead to it, or what it belongs to.
+
+    `able`: whether it can be done now; where not, `why_not` says why, if that is known.
+    """
 
     action: QAction
     name: str
     place: str
+    able: bool
+    why_not: str = ""
 
     @property
     def keys(self) -> str:
@@ -62,20 +73,36 @@ class Command:
 
 
 def commands_of(window: QMainWindow) -> list[Command]:
-    """All actions in the menus of a window, in their order."""
-    return list(_commands_in(window.menuBar().actions(), ()))
+    """All actions in the menus of a window, in their order; then others, of what it shows."""
+    found = list(_commands_in(window.menuBar().actions(), (), None))
+    known = {command.name for command in found}
+    for widget in window.findChildren(QWidget):
+        if isinstance(widget, QMenu | QMenuBar) or not widget.isVisibleTo(window):
+            continue
+        own = [action for action in widget.actions() if plain_name_of(action) not in known]
+        place = (widget.accessibleName(),) if widget.accessibleName() else ()
+        added = list(_commands_in(own, place, None))
+        known.update(command.name for command in added)
+        found += added
+    return found
 
 
-def _commands_in(actions: Iterable[QAction], path: tuple[str, ...]) -> Iterator[Command]:
+def _commands_in(
+    actions: Iterable[QAction], path: tuple[str, ...], outer: QAction | None
+) -> Iterator[Command]:
+    """`outer`: the menu's own action, without which none in it can be done."""
     for action in actions:
         name = plain_name_of(action)
         menu = action.menu()
         if isinstance(menu, QMenu):
             # A menu may fill itself only when it opens.
             menu.aboutToShow.emit()
-            yield from _commands_in(menu.actions(), (*path, name))
+            closed = action if outer is None and not action.isEnabled() else outer
+            yield from _commands_in(menu.actions(), (*path, name), closed)
         elif name and action.isVisible() and not action.isSeparator():
-            yield Command(action, name, " › ".join(path))
+            able = outer is None and action.isEnabled()
+            reason = why_not(action) or (why_not(outer) if outer is not None else "")
+            yield Command(action, name, " › ".join(path), able, reason)
 
 
 def plain_name_of(action: QAction) -> str:
@@ -131,7 +158,7 @@ class CommandList(QAbstractListModel):
                 lately = (
                     self._latest.index(command.name) if command.name in self._latest else len(self._latest)
                 )
-                found.append(((not command.action.isEnabled(), fit, lately, number), command))
+                found.append(((not command.able, fit, lately, number), command))
         self.beginResetModel()
         self._shown = [command for _, command in sorted(found, key=lambda pair: pair[0])]
         self.endResetModel()
@@ -149,13 +176,13 @@ class CommandList(QAbstractListModel):
             case Qt.ItemDataRole.AccessibleTextRole:
                 return self._spoken(command)
             case Qt.ItemDataRole.ToolTipRole:
-                return plain_tool_tip(command.action.toolTip())
+                return plain_tool_tip(command.why_not or command.action.toolTip())
             case _ if role == COMMAND_ROLE:
                 return command
         return None
 
     def _spoken(self, command: Command) -> str:
-        state = "" if command.action.isEnabled() else self.tr("not possible now")
+        state = "" if command.able else command.why_not or self.tr("not possible now")
         checked = self.tr("on") if command.action.isChecked() else ""
         return ", ".join(part for part in (command.name, command.place, command.keys, checked, state) if part)
 
@@ -174,13 +201,13 @@ class _CommandDelegate(QStyledItemDelegate):
         colors = theme()
         painter.save()
         box: QRect = option.rect
-        enabled = command.action.isEnabled()
+        enabled = command.able
         if option.state & QStyle.StateFlag.State_Selected:
             painter.fillRect(box, colors.color("accent_soft"))
             painter.fillRect(box.left(), box.top(), 3, box.height(), colors.color("accent"))
         elif option.state & QStyle.StateFlag.State_MouseOver and enabled:
             painter.fillRect(box, colors.color("raised"))
-        self._paint_icon(painter, box, command.action)
+        self._paint_icon(painter, box, command.action, able=enabled)
         painter.setFont(font())
         metrics = QFontMetrics(font())
         right = box.right() - _MARGIN
@@ -203,14 +230,14 @@ class _CommandDelegate(QStyledItemDelegate):
             painter.drawText(QRect(left + used, box.top(), room - used, box.height()), middle, place)
         painter.restore()
 
-    def _paint_icon(self, painter: QPainter, box: QRect, action: QAction) -> None:
+    def _paint_icon(self, painter: QPainter, box: QRect, action: QAction, *, able: bool) -> None:
         place = QRectF(box.left() + _MARGIN, box.center().y() - _ICON / 2 + 1, _ICON, _ICON).toRect()
         if action.isCheckable() and action.isChecked():
             painter.setPen(theme().color("accent"))
             painter.setFont(font(bold=True))
             painter.drawText(place, Qt.AlignmentFlag.AlignCenter, "✓")
             return
-        mode = QIcon.Mode.Normal if action.isEnabled() else QIcon.Mode.Disabled
+        mode = QIcon.Mode.Normal if able else QIcon.Mode.Disabled
         action.icon().paint(painter, place, mode=mode)
 
 
@@ -252,13 +279,23 @@ class CommandPalette(QFrame):
         self.nothing.setFont(font())
         self.nothing.setWordWrap(True)
         self.nothing.setMargin(_MARGIN)
+        self.reason = QLabel(self)
+        """Why what is selected cannot be done now."""
+        self.reason.setTextFormat(Qt.TextFormat.PlainText)
+        self.reason.setFont(font(TextSize.SMALL))
+        self.reason.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        self.reason.setWordWrap(True)
+        self.reason.setContentsMargins(_MARGIN, 0, _MARGIN, 4)
+        self.list.selectionModel().currentChanged.connect(self._explain)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(8, 8, 8, 8)
         layout.setSpacing(8)
         layout.addWidget(self.field)
         layout.addWidget(self.nothing)
         layout.addWidget(self.list, 1)
+        layout.addWidget(self.reason)
         self.nothing.hide()
+        self.reason.hide()
 
     @Slot()
     def open(self) -> None:
@@ -284,12 +321,23 @@ class CommandPalette(QFrame):
         self.list.setVisible(bool(count))
         height = self.list.sizeHintForRow(0) * min(count, _ROWS)
         self.list.setFixedHeight(max(0, min(height, self._window.height() - 160)))
+        self._explain(self.list.currentIndex())
         self.adjustSize()
+
+    @Slot(QModelIndex)
+    def _explain(self, index: QModelIndex) -> None:
+        command = index.data(COMMAND_ROLE) if index.isValid() else None
+        shown = isinstance(command, Command) and not command.able
+        if isinstance(command, Command) and shown:
+            self.reason.setText(command.why_not or self.tr("This is not possible now."))
+        if self.reason.isHidden() == shown:
+            self.reason.setHidden(not shown)
+            self.adjustSize()
 
     @Slot(QModelIndex)
     def _do(self, index: QModelIndex) -> None:
         command = index.data(COMMAND_ROLE) if index.isValid() else None
-        if not isinstance(command, Command) or not command.action.isEnabled():
+        if not isinstance(command, Command) or not command.able:
             return
         self.hide()
         self.commands.remember(command)

@@ -10,6 +10,7 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QMenu, QWidget
 
 from app.plain_text import plain_tool_tip
+from app.why_not import offer
 
 if TYPE_CHECKING:
     from app.settings_store import SettingsStore
@@ -67,11 +68,10 @@ class RecentFiles(QMenu):
             label = text.replace("&", "&&")
             action = self.addAction(f"&{number} {label}" if number < 10 else label)
             action.setToolTip(plain_tool_tip(str(path)))
-            action.setStatusTip(str(path))
             action.triggered.connect(lambda _=False, path=path: self.chosen.emit(path))
-            action.setEnabled(path.exists())
+            offer(action, path.exists(), self.tr("{0} is not there any more.").format(path))
         self.addSeparator()
-        self.addAction(self.tr("Clear this list"), self.clear_all)
+        self.addAction(self.tr("Clear recent files"), self.clear_all)
 
 
 def _folder_words(path: Path) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.side import Side
+from app.why_not import offer
 from core.statuses import StopKind
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class RunDisplay(QObject):
         window.files.locked = running
         window.takes_files = not running
         for action in (window.recent.menuAction(), window.actions_of_window.examples.menuAction()):
-            action.setEnabled(not running)
+            offer(action, not running, self.tr("A run goes on: first stop it, or wait for its end."))
         if not running:
             self._show_resting()
             window.closing.run_ended()

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QMainWindow, QMenu
 import resources
 from app.platform_keys import larger_keys, next_tab_keys, previous_tab_keys, run_keys, settings_keys
 from app.theme import Scheme, icon
+from app.why_not import offer
 
 if TYPE_CHECKING:
     from app.recent_files import RecentFiles
@@ -169,8 +170,10 @@ class WindowActions(QObject):
         stack = self._undo_stack
         if stack is None:
             return
-        self.undo.setEnabled(self._editable and stack.canUndo())
-        self.redo.setEnabled(self._editable and stack.canRedo())
+        waits = self.tr("Editing waits until the run ends.")
+        nothing = self.tr("There is nothing to undo."), self.tr("There is nothing to redo.")
+        offer(self.undo, self._editable and stack.canUndo(), nothing[0] if self._editable else waits)
+        offer(self.redo, self._editable and stack.canRedo(), nothing[1] if self._editable else waits)
         undo, redo = stack.undoText(), stack.redoText()
         self.undo.setText(self.tr("&Undo {0}").format(undo) if undo else self.tr("&Undo"))
         self.redo.setText(self.tr("&Redo {0}").format(redo) if redo else self.tr("&Redo"))
@@ -178,25 +181,25 @@ class WindowActions(QObject):
     def show_running(self, running: bool) -> None:
         """While a run goes on it can be stopped, and the workflow stays as it is."""
         self._editable = not running
-        self.run.setEnabled(not running)
-        self.stop_after.setEnabled(running)
-        self.stop_now.setEnabled(running)
+        goes_on = self.tr("A run goes on: first stop it, or wait for its end.")
+        for action in (self.run, self.new, self.open):
+            offer(action, not running, goes_on)
+        none_goes_on = self.tr("No run goes on in this window.")
+        for action in (self.stop_after, self.stop_now, self.retry_agent, self.stop_agent):
+            offer(action, running, none_goes_on)
         self.show_paused(False)
-        self.retry_agent.setEnabled(running)
-        self.stop_agent.setEnabled(running)
-        self.new.setEnabled(not running)
-        self.open.setEnabled(not running)
         self._show_undo()
 
     def show_paused(self, paused: bool) -> None:
         """Resume goes on with a paused run; where none is, with one that has ended."""
         self.resume_run.setText(self.tr("R&esume the paused run") if paused else self.tr("R&esume a run…"))
-        self.resume_run.setEnabled(paused or self._editable)
+        goes_on = self.tr("A run goes on: first stop it, or wait for its end.")
+        offer(self.resume_run, paused or self._editable, goes_on)
 
     def show_has_run(self, has_run: bool) -> None:
         """Whether there is a run of this window to look at."""
         self._has_run = has_run
-        self.show_run.setEnabled(has_run)
+        offer(self.show_run, has_run, self.tr("There is no run of this workflow yet."))
         self._offer_tabs()
 
     @Slot(bool)
@@ -207,7 +210,8 @@ class WindowActions(QObject):
 
     def _offer_tabs(self) -> None:
         has_run = self._has_run or self._history_run
-        self.find.setEnabled(has_run or self._history)
+        no_run = self.tr("No run is shown: start one, or open one from the history.")
+        offer(self.find, has_run or self._history, no_run)
         for action in (
             self.all_turns,
             self.next_tab,
@@ -215,7 +219,7 @@ class WindowActions(QObject):
             self.close_tab,
             self.open_run_folder,
         ):
-            action.setEnabled(has_run)
+            offer(action, has_run, no_run)
 
     @Slot(bool)
     def leave_find_to_log(self, log_has_focus: bool) -> None:

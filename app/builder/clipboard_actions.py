@@ -13,6 +13,7 @@ from app.builder.clipboard import pieces_in, pieces_payload
 from app.builder.workflow_model import Kind, WorkflowModel
 from app.document import InGroup, NewStep, Target, WorkflowDocument
 from app.theme import icon
+from app.why_not import offer
 from core.workflow_pieces import PieceError
 
 if TYPE_CHECKING:
@@ -81,13 +82,15 @@ class ClipboardActions(QObject):
             for action in (self.copy, self.select_all):
                 action.setEnabled(True)
             for action in (self.cut, self.paste):
-                action.setEnabled(writable)
+                offer(action, writable, self.tr("The text that has the focus cannot be changed."))
             return
         nodes, editable = bool(self._tree.selected_nodes()), not self._model.locked
-        self.copy.setEnabled(nodes)
-        self.cut.setEnabled(nodes and editable)
+        waits = self.tr("Editing waits until the run ends.")
+        nothing = self.tr("Nothing is selected in the workflow.")
+        offer(self.copy, nodes, nothing)
+        offer(self.cut, nodes and editable, nothing if editable else waits)
         # Whether it has something to paste is asked when it is to be: its owner may be slow to tell.
-        self.paste.setEnabled(editable)
+        offer(self.paste, editable, waits)
         self.select_all.setEnabled(True)
 
     def _other_focus(self) -> QWidget | None:

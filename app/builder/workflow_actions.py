@@ -14,6 +14,7 @@ from app.builder.workflow_model import Kind, WorkflowModel
 from app.document import InGroup, NewStep, Target, WorkflowDocument
 from app.platform_keys import delete_keys
 from app.theme import icon
+from app.why_not import offer
 
 if TYPE_CHECKING:
     from app.builder.workflow_tree import WorkflowTree
@@ -130,25 +131,38 @@ class WorkflowActions(QObject):
         editable = not self._model.locked
         real_groups = [group for group in groups if not group.is_fan_out]
         one_agent = agents[0] if len(nodes) == 1 and len(agents) == 1 and agents[0].id == nodes[0] else None
-        for action in (self.move_up, self.move_down, self.toggle_enabled, self.remove):
-            action.setEnabled(editable and bool(nodes))
+        waits = self.tr("Editing waits until the run ends.")
+        nothing = self.tr("Nothing is selected in the workflow.")
+        why = nothing if editable else waits
+        for action in (self.move_up, self.move_down, self.toggle_enabled, self.remove, self.duplicate):
+            offer(action, editable and bool(nodes), why)
         self.clipboard.update_enabled()
-        self.duplicate.setEnabled(editable and bool(nodes))
         self.make_group.setText(
             self.tr("Take out of the &group") if len(agents) == 1 else self.tr("Make a &group")
         )
-        self.make_group.setEnabled(editable and bool(agents) and self._would_group(agents))
-        self.ungroup.setEnabled(
-            editable and any(len(g.agents) > 1 or g.is_parallel or g.settings.name for g in real_groups)
+        one_already = self.tr("What is selected is a group already.") if agents else nothing
+        offer(
+            self.make_group,
+            editable and bool(agents) and self._would_group(agents),
+            one_already if editable else waits,
         )
-        self.rename.setEnabled(editable and len(groups) == 1)
-        self.toggle_mode.setEnabled(editable and bool(real_groups))
+        apart = self.tr("No group with more than one agent is selected.")
+        offer(
+            self.ungroup,
+            editable and any(len(g.agents) > 1 or g.is_parallel or g.settings.name for g in real_groups),
+            apart if editable else waits,
+        )
+        one_group = self.tr("Select one group.")
+        offer(self.rename, editable and len(groups) == 1, one_group if editable else waits)
+        no_group = self.tr("No group is selected.")
+        offer(self.toggle_mode, editable and bool(real_groups), no_group if editable else waits)
         all_parallel = bool(real_groups) and all(group.is_parallel for group in real_groups)
         self.toggle_mode.setText(self.tr("Run in se&quence") if all_parallel else self.tr("Run in para&llel"))
         self.toggle_mode.setIcon(icon("list-ordered" if all_parallel else "columns-3", "quiet"))
         has_next = one_agent is not None and self._document.next_agent(one_agent.id) is not None
-        self.parallel_with_next.setEnabled(editable and has_next)
-        self.edit_agent.setEnabled(bool(agents))
+        no_next = self.tr("Select one agent that has another after it.")
+        offer(self.parallel_with_next, editable and has_next, no_next if editable else waits)
+        offer(self.edit_agent, bool(agents), self.tr("No agent is selected in the workflow."))
         missing = bool(agents) and self._is_missing(agents[0].entry.agent)
         self.edit_agent.setText(self.tr("Make this agent…") if missing else self.tr("&Edit agent…"))
         self.toggle_enabled.setText(self.tr("D&isable") if self._any_enabled(nodes) else self.tr("Ena&ble"))

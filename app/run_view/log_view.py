@@ -211,8 +211,12 @@ class LogView(LinkedLog):
         make(self.tr("Next match"), QKeySequence(), self._find_down).setShortcuts(find_next_keys())
         before = make(self.tr("Previous match"), QKeySequence(), self._find_up)
         before.setShortcuts(find_previous_keys())
-        for what, key in (("case", "C"), ("word", "W"), ("expression", "X")):
-            action = make(what, option_keys(key), self._toggle_option)
+        for what, key, text in (
+            ("case", "C", self.tr("Find: match case")),
+            ("word", "W", self.tr("Find: whole words")),
+            ("expression", "X", self.tr("Find: regular expression")),
+        ):
+            action = make(text, option_keys(key), self._toggle_option)
             action.setData(what)
         make(self.tr("Next link"), QKeySequence("Alt+Down"), self._next_link)
         make(self.tr("Previous link"), QKeySequence("Alt+Up"), self._previous_link)
@@ -275,7 +279,9 @@ class LogView(LinkedLog):
     @Slot()
     def _toggle_option(self) -> None:
         action = self.sender()
-        if isinstance(action, QAction) and self._bar.isVisible():
+        if isinstance(action, QAction):
+            if not self._bar.isVisible():
+                self.open_find()
             self._bar.toggle(str(action.data()))
 
     @Slot()

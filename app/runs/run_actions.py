@@ -14,6 +14,7 @@ from app.platform_keys import delete_keys
 from app.runs.entry import RunEntry
 from app.runs.words import day_words, tr
 from app.theme import icon
+from app.why_not import offer
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,12 +175,11 @@ class RunActions(QObject):
 
     @staticmethod
     def _show(action: QAction, can: _Can) -> None:
-        action.setEnabled(can.able)
+        offer(action, can.able, can.about)
         name = action.text().replace("&", "").removesuffix("…")
         key = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
         head = f"{name} ({key})" if key else name
         action.setToolTip(plain_tool_tip(f"{head}\n{can.about}" if can.about else head))
-        action.setStatusTip(can.about)
 
     # --- doing it --------------------------------------------------------------------------------------
 

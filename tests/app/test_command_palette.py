@@ -6,11 +6,12 @@ import pytest
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAccessible, QAction
 from PySide6.QtTest import QAbstractItemModelTester, QTest
-from PySide6.QtWidgets import QMainWindow, QToolButton
+from PySide6.QtWidgets import QMainWindow, QMenu, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.command_palette import Command, CommandList, CommandPalette, commands_of, rank
 from app.theme import icon
+from app.why_not import offer
 
 
 @pytest.fixture
@@ -88,7 +89,7 @@ def test_what_begins_with_the_word_comes_first_and_the_impossible_last(
     [("save", 0), ("as", 1), ("av", 2), ("file", 3), ("file as", 3), ("as nothing", None)],
 )
 def test_a_command_fits_by_its_name_before_its_menu(search: str, fit: int | None) -> None:
-    command = Command(QAction("Save &as…"), "Save as…", "File")
+    command = Command(QAction("Save &as…"), "Save as…", "File", able=True)
     assert rank(command, search.split()) == fit
 
 
@@ -163,3 +164,47 @@ def test_the_list_is_a_sound_model(window: QMainWindow) -> None:
     commands.search("")
     assert commands.rowCount() == 5
     tester.deleteLater()
+
+
+def test_what_cannot_be_done_says_why_below_and_to_a_reader_of_the_screen(
+    palette: CommandPalette, window: QMainWindow
+) -> None:
+    action = next(each.action for each in commands_of(window) if each.name == "Run in parallel")
+    offer(action, False, "Editing waits until the run ends.")
+    palette.open()
+    assert palette.reason.isHidden(), "what leads can be done"
+    QTest.keyClicks(palette.field, "parallel")
+    assert palette.reason.isVisible()
+    assert palette.reason.text() == "Editing waits until the run ends."
+    spoken = palette.commands.index(0, 0).data(Qt.ItemDataRole.AccessibleTextRole)
+    assert spoken.endswith("Editing waits until the run ends.")
+    offer(action, True)
+    palette.open()
+    QTest.keyClicks(palette.field, "parallel")
+    assert palette.reason.isHidden()
+
+
+def test_nothing_in_a_menu_that_is_closed_can_be_done(palette: CommandPalette, window: QMainWindow) -> None:
+    (examples,) = [menu for menu in window.menuBar().findChildren(QMenu) if menu.title() == "&Examples"]
+    done: list[bool] = []
+    examples.actions()[0].triggered.connect(lambda: done.append(True))
+    offer(examples.menuAction(), False, "A run goes on.")
+    palette.open()
+    QTest.keyClicks(palette.field, "that")
+    assert palette.reason.text() == "A run goes on."
+    QTest.keyClick(palette.field, Qt.Key.Key_Return)
+    assert done == []
+
+
+def test_actions_of_what_is_on_view_are_there_and_go_with_it(window: QMainWindow) -> None:
+    panel = QWidget()
+    panel.setAccessibleName("History")
+    panel.addAction("&Compare").setShortcut("Ctrl+Shift+C")
+    panel.addAction("Save")
+    window.setCentralWidget(panel)
+    panel.show()
+    found = [(command.name, command.place) for command in commands_of(window)]
+    assert ("Compare", "History") in found
+    assert [name for name, _ in found].count("Save") == 1, "the menu has it"
+    panel.hide()
+    assert ("Compare", "History") not in [(each.name, each.place) for each in commands_of(window)]
