@@ -47,6 +47,8 @@ class FormPage(QScrollArea):
         use_thin_scroll_bars(self, QPalette.ColorRole.Base)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._has_size = False
+        """Before it is shown, Qt's 100 pixels say nothing about its width."""
         self._narrow = False
         """Too narrow for notes beside the fields."""
         self._stacked = False
@@ -113,12 +115,13 @@ class FormPage(QScrollArea):
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)
+        self._has_size = True
         self._fit()
 
     def _fit(self) -> None:
         """Give labels and fields the room that their words need, in whatever language, and notes the rest."""
         rows = self.rows()
-        if not rows:
+        if not rows or not self._has_size:
             return
         room = self.viewport().width() - 2 * _MARGIN
         metrics = [QFontMetrics(row.label.font()) for row in rows]

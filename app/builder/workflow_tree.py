@@ -39,6 +39,7 @@ from app.builder.selection_band import SelectionBand
 from app.builder.workflow_delegate import WorkflowDelegate
 from app.builder.workflow_rows import RowAnatomy
 from app.builder.workflow_selection import KeptSelection
+from app.first_paint import after_first_paint
 from app.focus_line import FocusLine
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import is_appearance_event
@@ -102,7 +103,8 @@ class WorkflowTree(QTreeView):
         self.selectionModel().selectionChanged.connect(self.nodes_selected)
         self.selectionModel().currentChanged.connect(self.nodes_selected)
         self.activated.connect(self.index_opened)
-        self.expandAll()
+        # At the start of the application a file is opened before it, and has its rows shown.
+        after_first_paint(self.expandAll)
 
     # --- selection -------------------------------------------------------------------------------------
 
