@@ -25,6 +25,7 @@ from core.plan import RunPlan
 from core.planning import RunOverrides
 from core.preparing import PreparedRun, prepare_run
 from core.problems import Problem, Severity, UserFileError
+from core.progress_words import with_keys
 from core.recorded_run import RecordedRun
 from core.workflow_file import load_workflow
 
@@ -137,10 +138,19 @@ def _display(plan: RunPlan, as_json: bool) -> Display:
     return PlainLines(sys.stdout)
 
 
+_OPTIONS = {
+    "max_loops": "--max-loops",
+    "max_cost_usd": "--max-cost",
+    "max_cost_usd_per_group": "--max-cost-per-group",
+    "max_tokens": "--max-tokens",
+}
+"""What a limit of a run is set with."""
+
+
 def refuse(problems: Sequence[Problem]) -> int:
     """Say why nothing was started. Gives the exit code."""
     for problem in problems:
-        sys.stderr.write(f"{problem.severity.value}: {one_line(problem.text())}\n")
+        sys.stderr.write(f"{problem.severity.value}: {one_line(with_keys(problem.text(), _OPTIONS))}\n")
     sys.stderr.write("Nothing was started.\n")
     return 2
 
@@ -172,12 +182,10 @@ def resume_words(folder: Path, finished: RunFinished) -> str:
     """How the run can go on: what to type."""
     kind, _, what = finished.termination_reason.partition(":")
     option = {
-        "max_loops_reached": " --max-loops N",
-        "budget_exceeded": {
-            "max_cost_usd": " --max-cost USD",
-            "max_cost_usd_per_group": " --max-cost-per-group USD",
-            "max_tokens": " --max-tokens N",
-        }.get(what, ""),
+        "max_loops_reached": f" {_OPTIONS['max_loops']} N",
+        "budget_exceeded": f" {_OPTIONS[what]} {'N' if what == 'max_tokens' else 'USD'}"
+        if what in _OPTIONS
+        else "",
         "merge_conflict": f" --merge {what}=RULE",
         "timeout": " --agent-timeout S",
         "group_timeout": " --group-timeout S",

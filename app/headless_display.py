@@ -35,10 +35,10 @@ from core.events import (
     TurnStatus,
 )
 from core.progress import RunProgress
-from core.progress_words import cost_words, duration_words, loops_field, token_words, turn_words
+from core.progress_words import cost_words, duration_words, token_words, turn_words, with_keys
 from core.run_files import TURNS_NAME
-from core.update_summary import summarize_update
 from core.turn_progress import TurnProgress
+from core.update_summary import summarize_update
 
 _MOST_PATHS = 20
 """Paths of conflicts that are told in one line."""
@@ -118,7 +118,8 @@ def _words(event: Event, progress: RunProgress) -> str:
         case GroupStarted() if event.mode == "parallel":
             return f"In parallel: {', '.join(ref.label for ref in event.turns)}."
         case Noted():
-            return f"{_title(event.turn, progress)}{'warning: ' if event.warning else ''}{event.message}"
+            kind = "warning: " if event.warning else ""
+            return f"{_title(event.turn, progress)}{kind}{with_keys(event.message)}"
         case Merged() if event.conflicts:
             found = sorted({conflict.path for conflict in event.conflicts})
             paths = ", ".join(found[:_MOST_PATHS])
@@ -135,9 +136,7 @@ def _words(event: Event, progress: RunProgress) -> str:
             if failed and event.status is RunStatus.COMPLETED:
                 # Where the run goes on without them, its message does not tell of them.
                 facts.append(f"{turn_words(failed)} failed")
-            message = event.message
-            if event.termination_reason == "max_loops_reached":
-                message = message.replace(loops_field(), "max_loops")
+            message = with_keys(event.message)
             return f"{message} ({', '.join(facts)}; {event.termination_reason})"
         case TurnStarted() | AttemptStarted() | RetryScheduled() | TurnFinished():
             return _turn_words(event, progress)

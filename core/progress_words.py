@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from core.statuses import AttemptKind
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from core.turn_progress import TurnProgress
     from core.usage import Spent
 
+_CAPS = ("max_cost_usd", "max_cost_usd_per_group", "max_tokens")
 QUIET_AFTER = 15.0
 """Seconds of silence that are nothing to speak of."""
 
@@ -32,6 +33,24 @@ def phase_title(phase: Phase) -> str:
 def loops_field() -> str:
     """What messages call `max_loops`: as the window's field does. On the command line it is the key."""
     return f"“{say('Loops, at most')}”"
+
+
+def cap_field(cap: str) -> str:
+    """What messages call a cap of the budget, in the same way."""
+    fields = {"max_cost_usd": say("Budget"), "max_cost_usd_per_group": say("Budget of a group")}
+    return f"“{fields.get(cap) or say('Tokens, at most')}”"
+
+
+def with_keys(message: str, options: Mapping[str, str] | None = None) -> str:
+    """A message with the keys of a file where it names fields of the window: for the command line.
+
+    `options`: what sets a key there, to be named with it.
+    """
+    fields = {"max_loops": loops_field()} | {cap: cap_field(cap) for cap in _CAPS}
+    for key, field in fields.items():
+        option = options.get(key) if options is not None else None
+        message = message.replace(field, f"{key} ({option})" if option else key)
+    return message
 
 
 def left_alone_words() -> str:

@@ -17,7 +17,7 @@ from core.plan import RunPlan
 from core.planning import RunOverrides, plan_run
 from core.preparing import PreparedRun
 from core.problems import Problem, Severity, UserFileError
-from core.progress_words import dollar_words
+from core.progress_words import cap_field, dollar_words, loops_field
 from core.recorded_run import RecordedRun
 from core.run_files import AGENTS_NAME, WORKFLOW_NAME
 from core.run_folders import workdir_of
@@ -148,19 +148,19 @@ def _refuse_a_wall(run: RecordedRun, plan: RunPlan) -> None:
             [
                 Problem(
                     say(
-                        "The run made {count} loops, which is all that max_loops allows ({most}).",
+                        "The run made {count} loops, which is all that {field} allows ({most}).",
+                        field=loops_field(),
                         count=run.progress.iteration,
                         most=plan.max_loops,
                     ),
                     "max_loops",
-                    say("Resume it with a higher max_loops (--max-loops)."),
+                    say("Resume it with a higher {field}.", field=loops_field()),
                 )
             ]
         )
     spending = Spending(plan.budget, run=run.usage)
     cap = spending.reached()
     if cap is not None:
-        option = {"max_cost_usd": "--max-cost", "max_tokens": "--max-tokens"}.get(cap.name, f"{cap.name}")
         raise UserFileError(
             [
                 Problem(
@@ -170,7 +170,7 @@ def _refuse_a_wall(run: RecordedRun, plan: RunPlan) -> None:
                         limit=cap.limit_words,
                     ),
                     f"budget.{cap.name}",
-                    say("Resume it with a higher {name} ({option}).", name=cap.name, option=option),
+                    say("Resume it with a higher {field}.", field=cap_field(cap.name)),
                 )
             ]
         )
@@ -188,7 +188,7 @@ def _refuse_a_wall(run: RecordedRun, plan: RunPlan) -> None:
                             limit=dollar_words(group_cap),
                         ),
                         "budget.max_cost_usd_per_group",
-                        say("Resume it with a higher max_cost_usd_per_group (--max-cost-per-group)."),
+                        say("Resume it with a higher {field}.", field=cap_field("max_cost_usd_per_group")),
                     )
                 ]
             )

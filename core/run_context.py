@@ -37,6 +37,7 @@ from core.journal import JournalError
 from core.json_types import JsonValue
 from core.merge import merge_updates
 from core.plan import PlannedGroup, RunPlan
+from core.progress_words import cap_field
 from core.recorded_run import RecordedRun
 from core.run_record import RunRecord
 from core.spending import Spending
@@ -294,10 +295,10 @@ class RunContext:
             RunStatus.ENDED,
             f"budget_exceeded:{cap.name}",
             say(
-                "{spent}; the budget allows {limit}. Resume the run with a higher {name} to go further.",
+                "{spent}; the budget allows {limit}. Resume the run with a higher {field} to go further.",
                 spent=cap.spent_words,
                 limit=cap.limit_words,
-                name=cap.name,
+                field=cap_field(cap.name),
             ),
         )
 

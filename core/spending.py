@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from core.config import Budget
-from core.progress_words import dollar_words
+from core.progress_words import cap_field, dollar_words
 from core.usage import Usage
 from core.words import say
 
@@ -107,11 +107,11 @@ class Spending:
                 part = cap.spent / cap.limit if cap.limit else 1.0
                 words.append(
                     say(
-                        "{spent}: {part:.0%} of the {limit} that {name} allows.",
+                        "{spent}: {part:.0%} of the {limit} that {field} allows.",
                         spent=cap.spent_words,
                         part=part,
                         limit=cap.limit_words,
-                        name=cap.name,
+                        field=cap_field(cap.name),
                     )
                 )
         if self.unpriced and self.budget.max_cost_usd is not None and "unpriced" not in self._warned:
@@ -119,7 +119,9 @@ class Spending:
             words.append(
                 say(
                     "Some of the tokens used have no known price. The run costs more than is shown, and "
-                    "max_cost_usd cannot count them; max_tokens can."
+                    "{budget} cannot count them; {tokens} can.",
+                    budget=cap_field("max_cost_usd"),
+                    tokens=cap_field("max_tokens"),
                 )
             )
         return words

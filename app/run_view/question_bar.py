@@ -62,7 +62,7 @@ class QuestionRow(QWidget):
     def has_keys(self) -> bool:
         """Whether it or something in it has the focus."""
         focused = self.window().focusWidget()
-        return focused is self or (focused is not None and self.isAncestorOf(focused))
+        return focused is self or self.isAncestorOf(focused)
 
     def focusInEvent(self, event: QFocusEvent) -> None:  # noqa: N802
         super().focusInEvent(event)

@@ -113,6 +113,10 @@ def test_how_to_go_on_is_said_at_the_end_of_a_run_and_works_as_written(shop: Wor
     assert done.returncode == 1
     said = done.stderr.strip().rpartition("openloop ")[2].replace("USD", "9").split()
     assert said[:2] == ["resume", "--max-cost"]
+    # As the file calls it, not as the field of the window.
+    assert "a higher max_cost_usd to go further" in done.stdout
+    refused = openloop("resume", said[-1], cwd=shop.folder).stderr
+    assert "Resume it with a higher max_cost_usd (--max-cost)." in refused
     assert openloop(*said, cwd=shop.folder).returncode == 0
 
 

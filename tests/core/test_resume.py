@@ -225,7 +225,7 @@ def test_more_loops_can_be_allowed(shop: Workshop) -> None:
     }
     first = shop.run(workflow)
     assert first.reason == "max_loops_reached"
-    assert "max_loops" in refusal(first.folder)
+    assert "“Loops, at most”" in refusal(first.folder)
     again = resume(first.folder, overrides=RunOverrides(max_loops=5))
     assert again.reason == "completed"
     assert labels_started(again) == ["a", "a 3", "a 4"]
@@ -289,7 +289,7 @@ def test_a_cap_of_a_group_that_is_reached_has_to_be_raised(shop: Workshop) -> No
     shop.agent("dear", cost_usd=0.5)
     group: JsonObject = {"mode": "parallel", "agents": ["dear", "dear"], "max_parallel": 1}
     first = shop.run({"preparation_agents": [group], "budget": {"max_cost_usd_per_group": 0.5}})
-    assert "--max-cost-per-group" in refusal(first.folder)
+    assert "“Budget of a group”" in refusal(first.folder)
     overrides = RunOverrides(max_cost_usd_per_group=2)
     assert resume(first.folder, overrides=overrides).reason == "completed"
 

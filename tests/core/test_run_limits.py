@@ -29,6 +29,8 @@ from core.events import (
 )
 from core.json_types import JsonObject
 from core.planning import RunOverrides
+from core.problems import UserFileError
+from core.progress_words import with_keys
 from tests.core.run_support import FinishedRun, Workshop, alive_agents, resume, run_plan
 
 
@@ -102,8 +104,30 @@ def test_a_warning_comes_before_the_cap(shop: Workshop, short_grace: None) -> No
     run = shop.run({"preparation_agents": ["dear"], "budget": {"max_cost_usd": 1}})
     said = warnings(run)
     assert len(said) == 2
-    assert "of the $1.00 that max_cost_usd allows" in said[0]
+    assert "of the $1.00 that “Budget” allows" in said[0]
     assert "Nothing new starts" in said[1]
+    assert run.finished.message.endswith("Resume the run with a higher “Budget” to go further.")
+
+
+@pytest.mark.parametrize(
+    ("budget", "field", "key"),
+    [
+        ({"max_cost_usd": 1}, "“Budget”", "max_cost_usd"),
+        ({"max_cost_usd_per_group": 1}, "“Budget of a group”", "max_cost_usd_per_group"),
+        ({"max_tokens": 50}, "“Tokens, at most”", "max_tokens"),
+    ],
+)
+def test_a_cap_is_called_as_its_field_and_on_the_command_line_as_its_key(
+    shop: Workshop, budget: JsonObject, field: str, key: str
+) -> None:
+    shop.agent("dear", cost_usd=1.5)
+    run = shop.run({"preparation_agents": ["dear", "dear"], "budget": budget})
+    assert run.reason == f"budget_exceeded:{key}"
+    assert f"a higher {field} to" in run.finished.message
+    assert f"a higher {key} to" in with_keys(run.finished.message)
+    with pytest.raises(UserFileError) as caught:
+        resume(run.folder)
+    assert caught.value.problems[0].suggestion == f"Resume it with a higher {field}."
 
 
 def test_agents_at_work_may_finish_where_the_budget_says_so(shop: Workshop, short_grace: None) -> None:
