@@ -105,6 +105,20 @@ def test_the_limit_of_a_run_that_is_over_is_that_of_its_workflow(qtbot: QtBot, t
     assert "of max_prompt_bytes (5,000)" in view.tabs.turn_bar.facts.text
 
 
+def test_prompts_of_earlier_starts_are_chosen_by_their_attempts(view: RunView, qtbot: QtBot) -> None:
+    folder = folder_of(view, "vera")
+    # As a turn leaves it that began again, with attempt 3, and was sent something else.
+    (folder / "prompt-2.md").write_text("What it was sent first.\n")
+    log = turn_to(view, "vera", Part.PROMPT)
+    menu = view.tabs.turn_bar.menu
+    texts = [action.text() for action in menu.actions()]
+    assert texts == ["Prompt of attempts 1 to 2", "Correction 1", "Prompt from attempt 3 on"]
+    assert view.tabs.turn_bar.which.text() == "Prompt from attempt 3 on", "the latest is shown first"
+    menu.actions()[0].trigger()
+    qtbot.waitUntil(lambda: log.visible_text()[:1] == ["What it was sent first."])
+    assert view.tabs.turn_bar.which.text() == "Prompt of attempts 1 to 2"
+
+
 def test_corrections_are_chosen_beside_the_prompt(view: RunView, qtbot: QtBot) -> None:
     log = turn_to(view, "vera", Part.PROMPT)
     bar = view.tabs.turn_bar
