@@ -37,10 +37,9 @@ class IconMark(QWidget):
 
 
 class BackBar(QWidget):
-    """Signals: `back_requested()`, `again_requested()`: read the run again."""
+    """Signals: `back_requested()`."""
 
     back_requested = Signal()
-    again_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -50,25 +49,19 @@ class BackBar(QWidget):
         self.icon = IconMark(self)
         self.title = ElidedLabel("", parent=self)
         self.title.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.again_button = Button("", ButtonLook.FLAT, "refresh-cw", self)
-        self.again_button.setAccessibleName(self.tr("Read the run again"))
-        self.again_button.setToolTip(self.tr("Read the run again"))
-        self.again_button.clicked.connect(self.again_requested)
         row = self.row = QHBoxLayout(self)
         row.setContentsMargins(8, 6, 8, 6)
         row.setSpacing(8)
         row.addWidget(self.back_button)
         row.addWidget(self.icon, 0, Qt.AlignmentFlag.AlignVCenter)
         row.addWidget(self.title, 1)
-        row.addWidget(self.again_button)
         self.show_run("", None)
 
-    def show_run(self, title: str, icon: tuple[str, str] | None, *, goes_on: bool = False) -> None:
-        """Say which run it is. `goes_on`: what is shown grows old, and can be read again."""
+    def show_run(self, title: str, icon: tuple[str, str] | None) -> None:
+        """Say which run it is."""
         self.title.set_text(title)
         self.icon.show_icon(icon)
         self.icon.setVisible(icon is not None)
-        self.again_button.setVisible(goes_on)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
