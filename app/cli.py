@@ -295,8 +295,14 @@ def _agents(options: argparse.Namespace) -> int:
 
 
 def _facts(agent: AgentDefinition) -> str:
+    from core.agent_folders import is_shipped
+
     facts = [agent.role or "no role", agent.backend or "opencode"]
-    return " · ".join([*facts, "may complete"] if agent.may_complete else facts)
+    if agent.may_complete:
+        facts.append("may complete")
+    if agent.path is not None and is_shipped(agent.path):
+        facts.append("comes with OpenLoop, does no work")
+    return " · ".join(facts)
 
 
 _DO: dict[str, Callable[[argparse.Namespace], int]] = {

@@ -150,3 +150,6 @@ def test_agents_lists_those_beside_the_workflow_and_the_examples(shop: Workshop)
     (line,) = (line for line in done.stdout.splitlines() if line.startswith("mine "))
     assert "auditor · demo · may complete" in line
     assert str(shop.folder / "agents" / "mine.md") in line
+    assert "comes with OpenLoop" not in line
+    (line,) = (line for line in done.stdout.splitlines() if line.startswith("proteus "))
+    assert "comes with OpenLoop, does no work" in line
