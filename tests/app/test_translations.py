@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
 
@@ -13,7 +14,8 @@ from PySide6.QtCore import QCoreApplication, QLocale, QTranslator
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.translations import CONTEXT, install_translations
-from core.words import translate_with
+from core.progress_words import agent_words
+from core.words import language, say, translate_with
 
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -62,12 +64,19 @@ def test_a_new_language_is_collected_translated_and_loaded(
     path = tmp_path / "openloop_de.ts"
     tree = ElementTree.parse(path)
     assert [name.text for name in tree.getroot().iter("name")] == [CONTEXT]
+    german_words = {
+        "Run again": "Noch einmal",
+        "There is no agent called {name}.": "Einen Agenten {name} gibt es nicht.",
+        "{count:,} agents": "{count:,} Agenten",
+    }
     for message in tree.getroot().iter("message"):
-        if message.findtext("source") == "Run again":
+        text = message.findtext("source", "")
+        if text in german_words:
             translation = message.find("translation")
             assert translation is not None
-            translation.text = "Noch einmal"
+            translation.text = german_words.pop(text)
             del translation.attrib["type"]
+    assert german_words == {}
     tree.write(path, encoding="utf-8")
     # Another look keeps what is translated.
     script.main(["de", "--folder", str(tmp_path)])
@@ -80,6 +89,13 @@ def test_a_new_language_is_collected_translated_and_loaded(
     assert widget.tr("Run again") == "Noch einmal"
     assert QCoreApplication.translate("runs", "Run again") == "Noch einmal"
     assert widget.tr("What has no translation") == "What has no translation"
+    # The core asks from any thread.
+    with ThreadPoolExecutor(1) as pool:
+        words = pool.submit(say, "There is no agent called {name}.", name="vera").result()
+    assert words == "Einen Agenten vera gibt es nicht."
+    assert agent_words(3) == "3 Agenten"
+    assert agent_words(1) == "1 agent"
+    assert language() == "de"
     widget.deleteLater()
 
 

@@ -44,6 +44,7 @@ from core.report_timeline import timeline_of
 from core.report_tree import MOST_BELOW, MOST_DEEP, MOST_NODES, Node, state_tree
 from core.run_files import STATE_NAME, WORKFLOW_NAME
 from core.run_times import run_chart
+from core.words import translate_with
 from tests.core.report_support import BEGAN, HOSTILE, JournalOf, hostile_run, large_run
 from tests.core.run_story import START, Story
 from tests.core.run_support import FinishedRun, Workshop
@@ -316,6 +317,48 @@ def test_the_wait_for_an_answer_that_ended_a_turn_is_drawn_as_waiting() -> None:
 
 
 # --- HTML: nothing comes from elsewhere, nothing is but text ------------------------------------------------
+
+
+class _Headings(HTMLParser):
+    """The texts of what every page has: headings, heads of tables, buttons, legends."""
+
+    TAGS = frozenset(
+        {"title", "h2", "h4", "th", "dt", "button", "summary", "caption", "legend", "figcaption"}
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+        self._open: list[str] = []
+        self.language = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.language = dict(attrs).get("lang") or self.language
+        self._open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        while self._open and self._open.pop() != tag:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        if data.strip() and self._open and self._open[-1] in self.TAGS:
+            self.texts.append(data.strip())
+
+
+def test_a_report_speaks_the_users_language(run: RecordedRun) -> None:
+    translate_with(lambda text: f"«{text}»", "de-AT")
+    try:
+        page = report_html(run)
+    finally:
+        translate_with(None)
+    found = _Headings()
+    found.feed(page)
+    assert found.language == "de-AT"
+    # What is left is names: of the run, of agents, of files, and how large they are.
+    names = {"vera", "linter", "flaky", "workflow.json"}
+    left = {text for text in found.texts if "«" not in text} - names
+    assert {text for text in left if re.search(r"[A-Za-z]{3}", text)} == set()
+    assert "«Find an agent or an answer»" in page
 
 
 def test_the_content_policy_allows_exactly_the_pages_own_style_and_script(run: RecordedRun) -> None:
