@@ -39,7 +39,7 @@ class AgentLibrary:
 
     Markdown files (`*.md`, but not README.md) are found recursively; hidden files and folders are skipped.
     Where two folders have an agent of one name, the earlier folder's counts; two of one name inside one
-    folder are a problem.
+    folder are a problem. An agent that ships with OpenLoop does not stand in for a file that cannot be read.
     The constructor and `refresh` read the disk; everything else only looks at what they found, which is
     replaced as a whole, so a library may be read on one thread while another refreshes it.
     """
@@ -114,6 +114,7 @@ class AgentLibrary:
         by_name: dict[str, AgentDefinition] = {}
         agents: list[AgentDefinition] = []
         problems: list[Problem] = []
+        unreadable: set[str] = set()
         for folder in self._folders:
             own: dict[str, AgentDefinition] = {}
             for found in sorted(_markdown_files(folder), key=lambda item: (item.folder, item.path.name)):
@@ -126,12 +127,16 @@ class AgentLibrary:
                 problems.extend(known.file.problems)
                 agent = known.file.agent
                 if agent is None:
+                    unreadable.add(found.path.stem)
                     continue
                 first = own.get(agent.name)
                 if first is not None:
                     problems.append(_duplicate(agent, first))
                     continue
                 own[agent.name] = agent
+            if is_shipped(folder):
+                # What only plays must not stand in for an agent whose file has a mistake.
+                own = {name: agent for name, agent in own.items() if name not in unreadable}
             fresh = [agent for name, agent in own.items() if name not in by_name]
             agents.extend(sorted(fresh, key=lambda agent: (agent.folder.casefold(), agent.name.casefold())))
             by_name.update((agent.name, agent) for agent in fresh)

@@ -95,6 +95,16 @@ def test_an_agent_of_ones_own_that_plays_is_nobody_elses_business(project: Path)
     assert about_reviewer(written(project), project) == []
 
 
+def test_a_file_that_cannot_be_read_is_not_replaced_by_a_demonstration(project: Path) -> None:
+    broken = project / "agents" / "reviewer.md"
+    broken.write_text("---\na: b: c\n---\n", encoding="utf-8")
+    file = written(project)
+    found = check_workflow(file, library_of(file, project), BACKENDS, project)
+    errors = [problem for problem in found if problem.severity is Severity.ERROR]
+    assert "The file of the agent reviewer cannot be read." in [error.message for error in errors]
+    assert broken in [error.file for error in errors]
+
+
 def test_a_disabled_agent_is_not_missed(project: Path) -> None:
     assert about_reviewer(written(project, {"agent": "reviewer", "enabled": False}), project) == []
 
