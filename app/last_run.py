@@ -45,6 +45,8 @@ class LastRun(QObject):
         self._jobs: Jobs | None = None
         self._folder: Path | None = None
         """A run of an earlier start that is not shown yet."""
+        self.read: RunProgress | None = None
+        """The run of an earlier start that was read to be shown; None: it was not yet."""
         run.began.connect(self._remember)
 
     def look(self) -> None:
@@ -125,6 +127,7 @@ class LastRun(QObject):
         view = self._right.run_view
         view.set_recorded(True)
         view.begin(told.progress, told)
+        self.read = told.progress
         view.tick(time.time())
         self._restore_tabs()
         self.message.emit("")

@@ -40,6 +40,7 @@ from app.run_badges import RunBadges
 from app.run_display import RunDisplay
 from app.run_in_tray import RunInTray
 from app.run_notices import RunNotices
+from app.run_origin import RunOrigin
 from app.run_session import RunSession
 from app.run_view.status_line import StatusLine
 from app.settings_store import SettingsStore
@@ -104,6 +105,7 @@ class MainWindow(FileDropWindow):
         self.edit_lock = EditLock(self.workflow_view, self.run, controller, self)
         self.run_notices = RunNotices(self.notices, self.run, controller, document, self)
         self.last_run = LastRun(self.right, self.run, self._store, self)
+        RunOrigin(self.right, self.run, document, self.last_run, self)
         self.history = History(self.right, self.run, document, self.notices, self)
         self.resuming = Resuming(self.right, self.run, self.history, self.notices, self)
         self.left_overs = LeftOvers(self.notices, self.resuming.open_run, self)

@@ -51,21 +51,6 @@ class WatchedRun(QObject):
         view = self._right.run_view
         view.set_recorded(False)
         view.begin(progress, self._run.past)
-        view.show_origin(self._origin(progress))
-        view.banner.offer_again(self._run.is_of_document)
-
-    def _origin(self, progress: RunProgress) -> str:
-        """Which workflow a resumed run has: its own, whatever is open."""
-        if not self._run.resuming:
-            return ""
-        if self._run.is_of_document:
-            text = self.tr("Resumed: {0}, as its run has it (workflow.json in the run folder).")
-        else:
-            text = self.tr(
-                "Resumed: {0}, as its run has it (workflow.json in the run folder). "
-                "It is not the workflow that is open on the left, which stays as it is."
-            )
-        return text.format(progress.workflow)
 
     @Slot(object)
     def _take(self, events: Sequence[Event]) -> None:

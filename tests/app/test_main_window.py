@@ -690,6 +690,34 @@ def test_slots_round_times_as_all_other_views_do(opened: Opened) -> None:
     opened.controller.end()
 
 
+def test_a_run_of_another_workflow_than_the_open_one_says_whose_it_is_and_when_it_began(
+    opened: Opened,
+) -> None:
+    opened.window.top_bar.run_button.click()
+    opened.controller.tell(
+        RunStarted(
+            time=1.0, run_id="r", folder=str(opened.folder), workflow="audit", workflow_path=str(opened.path)
+        ),
+        RunFinished(time=22.0, status=RunStatus.COMPLETED, message="Everything is done."),
+    )
+    opened.controller.end()
+    view = opened.window.run_view
+    assert not view.origin.isVisible()
+    assert view.banner.again_button.isVisible()
+
+    other = opened.folder / "other.json"
+    other.write_text(json.dumps(AUDIT | {"name": "other"}), encoding="utf-8")
+    assert opened.window.files.load(other)
+    opened.window.right.turn_to(Side.RUN)
+    assert view.origin.text().startswith("A run of audit, begun ")
+    assert view.origin.text().endswith(". It is not the workflow that is open on the left.")
+    assert view.origin.isVisible()
+    assert not view.banner.again_button.isVisible(), "it would run the other workflow"
+
+    assert opened.window.files.load(opened.path)
+    assert not view.origin.isVisible()
+
+
 def test_questions_and_stops_of_agents_reach_the_controller(opened: Opened) -> None:
     opened.run(QuestionAsked(time=2.0, turn=TURN, message="proteus did not answer."))
     view = opened.window.run_view
