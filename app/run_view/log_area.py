@@ -6,6 +6,7 @@ work only while the area is visible, follows the file. What the user does with m
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QRectF, Qt, QTimer, Signal, Slot
@@ -33,6 +34,8 @@ from app.theme import GRID, font, is_appearance_event, theme
 from core.courtesy import COURTESY
 
 _TICK_MS = 33
+_SLOW_TICK_MS = 100
+"""While others keep the processors from the window: a page that took long is not painted again at once."""
 TOP = 2 * GRID
 _RING = 2
 """The line along the top of what has the focus: a frame around a whole page is loud."""
@@ -286,8 +289,13 @@ class LogArea(QAbstractScrollArea):
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
+        begun = time.perf_counter()
         with COURTESY:
             self._paint()
+        took_long = time.perf_counter() - begun > _TICK_MS / 2000
+        wanted = _SLOW_TICK_MS if took_long else _TICK_MS
+        if wanted != self._timer.interval():
+            self._timer.setInterval(wanted)
 
     def _paint(self) -> None:
         area = self.viewport()
