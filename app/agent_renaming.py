@@ -90,7 +90,7 @@ class AgentRenaming(QObject):
 
     def _may_be_renamed(self, name: str, path: Path) -> bool:
         draft = self._editing.drafts.find(path)
-        if path.is_relative_to(resources.folder().absolute()):
+        if _is_shipped(path):
             text = self.tr("Agents that come with OpenLoop cannot be renamed; duplicate it instead.")
         elif self._window.run.running:
             text = self.tr("A run goes on; agents can be renamed when it has ended.")
@@ -137,8 +137,8 @@ class AgentRenaming(QObject):
         library = self._document.library
         other = library.get(old) if library is not None else None
         self._saved = None
-        if other is not None and other.path != path:
-            # What uses that name means another agent, whose file is called so.
+        if other is not None and other.path not in (None, path) and not _is_shipped(other.path):
+            # What uses that name means another agent of the user's, whose file is called so.
             return
         self._saved = (old, new, path)
         self._tell_saved(())
@@ -224,3 +224,7 @@ class AgentRenaming(QObject):
         text = self.tr("{0} is still called {1}; the workflow says {2}.")
         notice = Notice(text.format(source.name, names[0], names[1]), Tone.WARNING, why)
         self._window.notices.tell(NOTICE, notice)
+
+
+def _is_shipped(path: Path | None) -> bool:
+    return path is not None and path.is_relative_to(resources.folder().absolute())

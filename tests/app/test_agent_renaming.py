@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
 
+import resources
 from app.rename_dialog import RenameDialog
 from tests.app.agent_desk import FIXTURES, VERA, Desk, usable
 
@@ -148,6 +149,18 @@ def test_a_name_that_was_saved_in_the_editor_is_taken_over_with_the_file(desk: D
     document.undo_stack.undo()
     assert document.uses_of("vera") == 2
     assert files(desk) == ["amala.md", "vera.md"]
+
+
+def test_an_agent_of_openloop_that_was_hidden_does_not_take_the_offer_away(desk: Desk) -> None:
+    assert list(resources.agents_folder().rglob("vera.md"))
+    library = desk.window.document.library
+    assert library is not None
+    desk.open("vera")
+    # The agents are read on a worker, which may have done so before the name is looked up.
+    desk.editor.draft_saved.connect(lambda _: library.refresh())
+    desk.retype("name", "judge")
+    desk.press(QKeySequence.StandardKey.Save)
+    assert "audit.json still uses this agent as “vera”." in desk.notice("renamed")
 
 
 def test_an_undo_that_meets_another_file_says_so_and_replaces_nothing(desk: Desk) -> None:
