@@ -33,7 +33,8 @@ class MayBeUnsaved(Protocol):
 class Closing(QObject):
     """The way from the wish to close to the moment when it is all right.
 
-    `is_running` tells whether a run goes on, `stop` stops it, `in_tray` lets it go on without the window.
+    `is_running` tells whether a run goes on, `stop` stops it, `in_tray` lets it go on without the window,
+    `is_preparing` tells that nothing of it has begun: it is planned, or asks whether it may begin.
     The window calls `begin` when the user wants to close it and `run_ended` when a run has ended. When all is
     done `may_close` is True; it then closes the window. `was_asked`: the user decided about what is unsaved.
     """
@@ -46,8 +47,10 @@ class Closing(QObject):
         stop: Callable[[StopKind], None],
         in_tray: RunInTray,
         notices: NoticeArea,
+        is_preparing: Callable[[], bool] = lambda: False,
     ) -> None:
         super().__init__(window)
+        self._is_preparing = is_preparing
         self._window = window
         self._is_running = is_running
         self._stop = stop
@@ -92,6 +95,9 @@ class Closing(QObject):
         if self._waits:
             self._ask_again(destructive)
             return
+        if self._is_preparing():
+            self._ask_before_it_begins(destructive)
+            return
         choices = [
             Choice(self.tr("Stop now and quit"), lambda: self._quit(StopKind.NOW), destructive),
             Choice(
@@ -114,6 +120,24 @@ class Closing(QObject):
         )
         self.question.finished.connect(self._forget)
 
+    def _ask_before_it_begins(self, destructive: QMessageBox.ButtonRole) -> None:
+        """Nothing is at work that could be finished, kept or left alone."""
+        self.question = ask(
+            self._window,
+            self.tr("A run is about to begin."),
+            self.tr("Nothing of it was started yet. When you quit, it does not begin."),
+            [Choice(self.tr("Quit without running"), self._quit_before_it_begins, destructive)],
+            self.tr("Do not quit"),
+        )
+        self.question.finished.connect(self._forget)
+
+    def _quit_before_it_begins(self) -> None:
+        if self._is_running() and not self._is_preparing():
+            # It has begun while the question stood, and that was not asked.
+            self._ask_about_run()
+        else:
+            self._quit(StopKind.NOW)
+
     def _ask_again(self, destructive: QMessageBox.ButtonRole) -> None:
         """The window closes anyway when the running agents are done."""
         self.question = ask(
@@ -135,7 +159,9 @@ class Closing(QObject):
 
     @Slot()
     def _forget(self) -> None:
-        self.question = None
+        # An answer may have asked something else.
+        if self.sender() is self.question:
+            self.question = None
 
     def _quit(self, kind: StopKind) -> None:
         self._when_saved(lambda: self._stop_and_finish(kind))

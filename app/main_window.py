@@ -123,8 +123,9 @@ class MainWindow(FileDropWindow):
         self.in_tray = RunInTray(self, self.run, tray, self.attention.come_to_front, self._quit)
         self.waiting_run = WaitingRun(self.right, self.run, self.notices, self.top_bar, self)
         self.closing = Closing(
-            self, self.files, lambda: controller.running, controller.stop, self.in_tray, self.notices
-        )
+            self, self.files, lambda: controller.running, controller.stop, self.in_tray, self.notices,
+            lambda: self.run.preparing,
+        )  # fmt: skip
         self.agent_editing = AgentEditing(self)
         self.regions = Regions(self)
         self.closed.connect(self.doctor.close)

@@ -6,7 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractButton, QDialogButtonBox, QLabel, QMessageBox, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QDialogButtonBox,
+    QGridLayout,
+    QLabel,
+    QMessageBox,
+    QSizePolicy,
+    QWidget,
+)
 
 from app.buttons import Button, ButtonLook
 from app.reading_text import harmless
@@ -48,6 +56,9 @@ def ask(
         label.setFont(font(bold=label.objectName() == "qt_msgbox_label"))
         label.setWordWrap(True)
         label.setMinimumWidth(_WIDTH)
+        label.setIndent(0)
+        margins = label.contentsMargins()
+        label.setContentsMargins(0, margins.top(), 0, margins.bottom())
     by_button: dict[QAbstractButton, Choice] = {}
     default: Button | None = None
     for choice in choices:
@@ -59,6 +70,7 @@ def ask(
             default = button
     cancel = Button(cancel_text, ButtonLook.OUTLINED if default else ButtonLook.FILLED, "", box)
     box.addButton(cancel, QMessageBox.ButtonRole.RejectRole)
+    _align_left(box)
     _stack_buttons(box)
     box.setDefaultButton(default or cancel)
     box.setEscapeButton(cancel)
@@ -77,8 +89,25 @@ class _Box(ReadingOrder, QMessageBox):
     """Tab goes through its buttons as they stand."""
 
 
+def _align_left(box: QMessageBox) -> None:
+    """Text and buttons begin at one line: without an icon there is nothing to make room for."""
+    grid = box.layout()
+    if not isinstance(grid, QGridLayout):
+        return
+    grid.setHorizontalSpacing(0)
+    for column in range(grid.columnCount()):
+        item = grid.itemAtPosition(0, column)
+        spacer = item.spacerItem() if item is not None else None
+        if spacer is not None:
+            spacer.changeSize(0, 0, QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        elif item is not None:
+            grid.setColumnStretch(column, 1)
+
+
 def _stack_buttons(box: QMessageBox) -> None:
-    """Buttons with long words stand below each other: in a row Qt would cut them off."""
+    """Buttons with long words stand below each other, as wide as the box: in a row Qt would cut them off."""
     row = box.findChild(QDialogButtonBox)
     if row is not None and sum(button.sizeHint().width() + 8 for button in row.buttons()) > _WIDEST_ROW:
         row.setOrientation(Qt.Orientation.Vertical)
+        # By itself a column is as narrow as its longest words, and stands at the left.
+        row.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
