@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPalette
-from PySide6.QtWidgets import QHeaderView, QStyledItemDelegate, QStyleOptionViewItem, QTreeView, QWidget
+from PySide6.QtWidgets import (
+    QHeaderView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTreeView,
+    QWidget,
+)
 
 from app.theme import TextSize, font, theme
 
@@ -24,6 +31,9 @@ class RoomyRows(QStyledItemDelegate):
         self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
         super().initStyleOption(option, index)
+        if option.state & QStyle.StateFlag.State_Selected:
+            # The row says where one is, a line on the tree that the keys go there: no box around one cell.
+            option.state &= ~QStyle.StateFlag.State_HasFocus
         tree = option.widget
         if isinstance(tree, QTreeView) and not tree.rootIsDecorated() and index.column() == 0:
             option.rect.setLeft(option.rect.left() + _MARGIN)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.buttons import Button, ButtonLook
 from app.flow_layout import FlowLayout
 from app.labels import QuietLabel
+from app.theme import GRID
 
 _MARGIN = 12
 
@@ -27,11 +28,12 @@ class RestBar(QWidget):
         super().__init__(parent)
         self.words = QuietLabel("", self)
         self.words.setTextFormat(Qt.TextFormat.PlainText)
-        self.words.setWordWrap(True)
         self.copy_button = Button(self.tr("Copy all"), ButtonLook.LINK, "", self)
         self.save_button = Button(self.tr("Save all…"), ButtonLook.LINK, "", self)
         self.open_button = Button(self.tr("Open in the editor"), ButtonLook.LINK, "", self)
-        flow = FlowLayout()
+        flow = FlowLayout(self, gap=GRID * 2)
+        flow.setContentsMargins(_MARGIN, 4, _MARGIN, 4)
+        flow.addWidget(self.words)
         for button, signal in (
             (self.open_button, self.open_requested),
             (self.copy_button, self.copy_requested),
@@ -40,12 +42,9 @@ class RestBar(QWidget):
             button.setAccessibleDescription(what)
             button.clicked.connect(signal)
             flow.addWidget(button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(_MARGIN, 4, _MARGIN, 4)
-        column.setSpacing(4)
-        column.addWidget(self.words)
-        column.addLayout(flow)
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
         self.hide()
 
     def say(self, words: str) -> None:

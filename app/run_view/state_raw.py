@@ -47,9 +47,9 @@ class StateRaw(QWidget):
         text = _short_lines(raw.text)
         self.text.setPlainText(text)
         self.text.verticalScrollBar().setValue(place)
-        words = self.tr("Only the beginning of {0} is shown.")
+        words = self.tr("Shown in part: {0}")
         if not raw.cut:
-            words = self.tr("Long lines are cut here; all of it has {0}.") if text is not raw.text else ""
+            words = self.tr("Long lines are cut: {0}") if text is not raw.text else ""
         self.rest.say(words.format(size_words(raw.size)))
 
     def find_text(self, needle: str, step: int) -> tuple[int | None, int]:

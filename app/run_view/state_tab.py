@@ -374,8 +374,8 @@ class StateTab(QWidget):
 
     def _cut_words(self, value: JsonValue) -> str:
         if isinstance(value, str):
-            return self.tr("Only the beginning of {0} characters is shown.").format(f"{len(value):,}")
-        return self.tr("Only the beginning of the value is shown.")
+            return self.tr("Shown in part: {0} characters").format(f"{len(value):,}")
+        return self.tr("Shown in part")
 
     def _show_pane(self, wanted: bool) -> None:
         """The pane below the tree takes room only where there is something to read."""

@@ -513,9 +513,9 @@ def test_the_rest_of_a_long_value_is_offered_where_it_is_cut(tab: StateTab, qtbo
     tab.tree.go_to(("payload", "short"))
     assert not tab.rest.isVisible()
     tab.tree.go_to(("payload", "rows"))
-    assert tab.rest.words.text() == "Only the beginning of the value is shown."
+    assert tab.rest.words.text() == "Shown in part"
     tab.tree.go_to(("payload", "long"))
-    assert tab.rest.words.text() == "Only the beginning of 50,000 characters is shown."
+    assert tab.rest.words.text() == "Shown in part: 50,000 characters"
     opened: list[Path] = []
     tab.open_requested.connect(opened.append)
     QTest.mouseClick(tab.rest.open_button, Qt.MouseButton.LeftButton)
@@ -525,6 +525,19 @@ def test_the_rest_of_a_long_value_is_offered_where_it_is_cut(tab: StateTab, qtbo
     QTest.mouseClick(tab.rest.copy_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: len(QGuiApplication.clipboard().text()) == 50_000)
     QGuiApplication.clipboard().clear()
+
+
+def test_a_row_that_is_chosen_with_keys_is_one_calm_row(tab: StateTab, qtbot: QtBot) -> None:
+    run = Running(tab)
+    run.merge(("amala", {"a": 1, "b": 2}))
+    tab.tree.setFocus()
+    qtbot.waitUntil(tab.tree.hasFocus)
+    QTest.keyClick(tab.tree, Qt.Key.Key_Down)
+    index = tab.tree.currentIndex()
+    row = tab.tree.visualRect(index)
+    ground = tab.tree.viewport().grab(row).toImage()
+    edge = {ground.pixelColor(x, 1).name() for x in range(2, ground.width() - 2)}
+    assert edge == {theme().color("accent_soft").name()}, "there is no box around a cell of it"
 
 
 def test_what_hides_or_turns_text_is_seen_and_means_the_same(tab: StateTab) -> None:
