@@ -238,7 +238,10 @@ def ending_of(context: RunContext, group: PlannedGroup, result: TurnResult, watc
     if over is not None:
         return over
     message = result.message
-    if result.reason.startswith("agent_error:") and result.status is TurnStatus.FAILED:
+    if result.status is TurnStatus.STOPPED:
+        # By its user, alone: it counts as one that failed.
+        return RunEnds(RunStatus.FAILED, f"agent_error:{result.ref.label}", message)
+    if result.reason.startswith("agent_error:"):
         # What the backend says does not know whom it is about.
         message = say("{agent} failed: {message}", agent=result.ref.label, message=message)
     return RunEnds(RunStatus.FAILED, result.reason, message)

@@ -405,8 +405,9 @@ class TurnLoop:
             StopCause.BUDGET: say("{agent} was stopped because the budget is used up.", agent=label),
             StopCause.RETRY: say("{agent} was stopped.", agent=label),
         }
-        # An agent is not to blame for its group's time.
-        reason = "group_timeout" if cause is StopCause.GROUP_TIMEOUT else f"agent_error:{label}"
+        # No agent is to blame for what ended it from outside.
+        over = self.context.over_budget() if cause is StopCause.BUDGET else None
+        reason = "group_timeout" if cause is StopCause.GROUP_TIMEOUT else over.reason if over else "stopped"
         by_user = cause is StopCause.TURN
         return TurnResult(self.ref, TurnStatus.STOPPED, None, messages[cause], reason, by_user)
 

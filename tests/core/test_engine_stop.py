@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from core import turn_loop
+from core import run_context, turn_loop
 from core.engine import Engine
 from core.events import (
     AttemptStarted,
@@ -108,7 +108,34 @@ def test_one_agent_can_be_stopped_alone(shop: Workshop) -> None:
     run = shop.run({"preparation_agents": [group]}, watch)
     assert run.reason == "completed"
     assert run.turn("hangs").status is TurnStatus.STOPPED
+    assert run.turn("hangs").reason == "stopped"
     assert run.payload["x"] == 1
+    assert run.payload["_failures"] == [
+        {"agent": "hangs", "iteration": 0, "reason": "stopped", "message": "You stopped hangs."}
+    ]
+
+
+def test_an_agent_that_ended_with_its_run_was_stopped_and_made_no_error(shop: Workshop) -> None:
+    shop.agent("hangs", hang=True)
+
+    def watch(engine: Engine, event: Event) -> None:
+        if isinstance(event, AttemptStarted):
+            engine.stop(StopKind.NOW)
+
+    run = shop.run({"preparation_agents": ["hangs"]}, watch)
+    ended = run.turn("hangs")
+    assert (ended.status, ended.reason) == (TurnStatus.STOPPED, "stopped")
+    assert ended in run.journal
+
+
+def test_an_agent_that_was_stopped_for_the_budget_says_so(
+    shop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_context, "BUDGET_GRACE", 0.0)
+    shop.agent("dear", spend={"cost_usd": 0.1, "seconds": 0.02})
+    run = shop.run({"preparation_agents": ["dear"], "budget": {"max_cost_usd": 0.5}})
+    ended = run.turn("dear")
+    assert (ended.status, ended.reason) == (TurnStatus.STOPPED, "budget_exceeded:max_cost_usd")
 
 
 def test_a_run_can_be_stopped_before_its_first_turn(shop: Workshop) -> None:
