@@ -252,9 +252,9 @@ def test_a_group_in_which_all_failed_has_failed_whatever_the_policy(shop: Worksh
 
 def test_an_agent_that_takes_too_long_is_ended_and_its_output_is_kept(shop: Workshop) -> None:
     """Pain 32."""
-    shop.agent("slow", timeout=0.5, hang=True)
+    shop.agent("slow", timeout=1.5, hang=True)
     run = shop.run({"preparation_agents": ["slow"]})
-    assert run.reason == "timeout:slow:0.5"
+    assert run.reason == "timeout:slow:1.5"
     assert (run.turn_folder("slow") / "stdout.log").stat().st_size > 0
     assert alive_agents(shop.folder) == []
 
@@ -271,15 +271,15 @@ def test_silence_ends_an_agent_only_where_the_workflow_says_so(shop: Workshop) -
 def test_a_group_that_takes_too_long_is_ended(shop: Workshop) -> None:
     shop.agent("quick", writes={"x": 1})
     shop.agent("slow", hang=True)
-    group = {"mode": "parallel", "agents": ["quick", "slow"], "timeout": 1, "name": "audit"}
+    group = {"mode": "parallel", "agents": ["quick", "slow"], "timeout": 2, "name": "audit"}
     run = shop.run({"preparation_agents": [group]})
-    assert run.reason == "group_timeout:audit:1"
+    assert run.reason == "group_timeout:audit:2"
     assert run.turn("slow").status is TurnStatus.STOPPED
     run = shop.run({"preparation_agents": [{**group, "on_parallel_error": "continue"}]})
     assert run.reason == "completed"
     assert run.payload["x"] == 1
     run = shop.run({"preparation_agents": [{**group, "mode": "sequential"}]})
-    assert run.reason == "group_timeout:audit:1"
+    assert run.reason == "group_timeout:audit:2"
 
 
 def test_a_transient_failure_is_tried_again_as_often_as_the_workflow_says(

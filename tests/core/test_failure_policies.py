@@ -156,12 +156,12 @@ def test_a_timeout_of_one_agent_is_a_failure_like_any_other(shop: Workshop) -> N
 
 
 @pytest.mark.parametrize(
-    ("policy", "reason"), [("abort", "group_timeout:preparation 1:1"), ("continue", "completed")]
+    ("policy", "reason"), [("abort", "group_timeout:preparation 1:2"), ("continue", "completed")]
 )
 def test_a_timeout_of_the_group_follows_the_policy_and_keeps_what_is_done(
     shop: Workshop, policy: str, reason: str
 ) -> None:
-    run = run_group(shop, policy, "leaves", "hangs", timeout=1)
+    run = run_group(shop, policy, "leaves", "hangs", timeout=2)
     assert run.reason == reason
     assert statuses(run)["leaves"] is SUCCEEDED
     assert statuses(run)["hangs"] is STOPPED
