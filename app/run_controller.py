@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
@@ -290,8 +291,14 @@ def _prepare_start(
     file: WorkflowFile, library: AgentLibrary, default_workdir: Path | None
 ) -> tuple[PreparedRun, None]:
     """A new run of this workflow. Raises UserFileError."""
+    from core.agent_folders import is_shipped
     from core.preparing import prepare_run
+    from core.run_folders import example_workdir
 
+    if file.path is not None and is_shipped(file.path):
+        with contextlib.suppress(OSError):
+            # Whoever tidies up may take it away while the example is open. The check says what is not there.
+            example_workdir(file.path).mkdir(parents=True, exist_ok=True)
     prepared = prepare_run(
         file,
         environ=os.environ,

@@ -135,7 +135,7 @@ class StartPage(QScrollArea):
         note = QuietLabel(
             self.tr(
                 "They run at once, without an account: demo agents play them, in {0}. For real work save one "
-                "as your own and change its agents’ backend."
+                "and change its agents’ backend."
             ).format(folder_in_words(examples_folder() / "…")),
             self._column,
         )
