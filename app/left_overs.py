@@ -160,6 +160,8 @@ class LeftOvers(QObject):
         ).format(names)
         end = NoticeAction(self.tr("End them"), self._end)
         leave = NoticeAction(self.tr("Leave them"), self._leave)
+        from core.orphans import orphan_line
+
         lines = tuple(orphan_line(orphan) for orphan in self._orphans)
         self._notices.tell(ORPHANS, Notice(text, Tone.WARNING, lines, (end, leave), dismissible=False))
 
@@ -194,14 +196,3 @@ def _line(entry: RunEntry, now: float) -> str:
 
     when = age_words(entry.ended, now)
     return " · ".join(part for part in (title_words(entry), when, entry.next_place) if part)
-
-
-def orphan_line(orphan: Orphan) -> str:
-    """A process that outlived its run, in a line."""
-    from app.runs.words import tr
-
-    more = {0: "", 1: tr(" and 1 process below it")}.get(
-        orphan.children, tr(" and {0} processes below it").format(orphan.children)
-    )
-    command = f" ({orphan.command})" if orphan.command else ""
-    return tr("{0}: process {1}{2}{3}").format(orphan.label, orphan.pid, more, command)

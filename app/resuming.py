@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
 
-from app.left_overs import orphan_line
 from app.notice_bar import Notice, NoticeAction, NoticeArea, Tone
 from core.statuses import RunStatus
 
@@ -102,6 +101,8 @@ class Resuming(QObject):
         text = self.tr(
             "Processes of this run’s earlier life are still alive, so it cannot go on beside them:"
         )
+        from core.orphans import orphan_line
+
         lines = tuple(orphan_line(orphan) for orphan in orphans)
         notice = Notice(text, Tone.WARNING, lines, (end, leave), dismissible=False)
         self._notices.tell(SURVIVORS, notice)

@@ -112,10 +112,11 @@ def orphan_words(orphans: Sequence[Orphan]) -> str:
         else say("Processes of this run outlived OpenLoop and may still be changing files:")
     )
     end = say("End it before the run goes on.") if one else say("End them before the run goes on.")
-    return "\n".join([head, *(_line(orphan) for orphan in orphans), end])
+    return "\n".join([head, *(f"  {orphan_line(orphan)}" for orphan in orphans), end])
 
 
-def _line(orphan: Orphan) -> str:
+def orphan_line(orphan: Orphan) -> str:
+    """One of them: whose it is, which process, and how many are below it."""
     label, command = visible(orphan.label), f" ({orphan.command})" if orphan.command else ""
     if not orphan.children:
         words = say("{label}: process {pid}", label=label, pid=orphan.pid)
@@ -127,7 +128,7 @@ def _line(orphan: Orphan) -> str:
             label=label,
             pid=orphan.pid,
         )
-    return f"  {words}{command}"
+    return f"{words}{command}"
 
 
 # --- whose they are -----------------------------------------------------------------------------------------

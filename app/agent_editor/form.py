@@ -225,10 +225,9 @@ class AgentForm(QScrollArea):
         others = [key for key in extra if key not in OWN_KEYS or key in ("demo", "prompt")]
         others += ["prompt"] if agent.prompt else []
         names = ", ".join(_shown_key(key) for key in others[:_MOST_OTHERS])
-        more = (
-            self.tr(" and {0} more").format(len(others) - _MOST_OTHERS) if len(others) > _MOST_OTHERS else ""
-        )
-        self.others.setText(self.tr("Also in the file: {0}").format(harmless(names + more)))
+        if len(others) > _MOST_OTHERS:
+            names = self.tr("{0} and {1} more").format(names, len(others) - _MOST_OTHERS)
+        self.others.setText(self.tr("Also in the file: {0}").format(harmless(names)))
         for widget in (self.others, self.show_others):
             widget.setVisible(bool(others))
 

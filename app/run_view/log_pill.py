@@ -21,12 +21,12 @@ class FollowPill(QToolButton):
 
     def say(self, lines: int) -> None:
         """Show how many lines came since one scrolled up."""
-        text = self.tr("↓ Follow")
-        if lines == 1:
-            text += self.tr(" · 1 new line")
-        elif lines:
-            text += self.tr(" · {lines} new lines").format(lines=f"{lines:,}")
-        self._show(text)
+        if not lines:
+            self._show(self.tr("↓ Follow"))
+        elif lines == 1:
+            self._show(self.tr("↓ Follow · 1 new line"))
+        else:
+            self._show(self.tr("↓ Follow · {lines} new lines").format(lines=f"{lines:,}"))
 
     def say_reading(self, share: float) -> None:
         """Show how much of a big file was read, 0 to 1; its end is shown then."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 
 from PySide6.QtCore import QCoreApplication, QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QPainter, QPainterPath, QPen
@@ -65,7 +66,8 @@ def shape_in_words(shape: Shape) -> str:
             _tr("{0} agents in parallel").format(step.count) if step.parallel else _tr("one agent")
             for step in steps
         ]
-        parts.append(f"{names[phase]}: {_tr(', then ').join(told)}")
+        in_order = reduce(lambda first, then: _tr("{0}, then {1}").format(first, then), told)
+        parts.append(f"{names[phase]}: {in_order}")
     return "; ".join(parts)
 
 

@@ -114,6 +114,8 @@ def test_texts_are_asked_for_when_they_are_shown_and_whole(path: Path) -> None:
         assert inside, f"{where}: at import there is no translation yet"
         for argument in call.args:
             assert not isinstance(argument, ast.JoinedStr), f"{where}: an f-string is another text each time"
+            if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+                assert argument.value == argument.value.strip(" "), f"{where}: a piece of a sentence"
 
 
 def test_a_translation_is_found_whoever_asks(longer_words: PseudoTranslator, qtbot: QtBot) -> None:
