@@ -21,6 +21,7 @@ class PossibleList(QWidget):
     def __init__(self, actions: RunActions, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName(self.tr("What can be done with the selected runs"))
+        self._about = actions.about
         self._actions: Sequence[QAction] = (
             actions.compare,
             actions.export_html,
@@ -58,9 +59,10 @@ class PossibleList(QWidget):
             name.setForegroundRole(
                 QPalette.ColorRole.WindowText if able else QPalette.ColorRole.PlaceholderText
             )
-            words.setText(action.statusTip())
+            about = self._about(action)
+            words.setText(about)
             state = self.tr("{0}: possible. {1}") if able else self.tr("{0}: not possible. {1}")
-            words.setAccessibleName(state.format(title, action.statusTip()).strip())
+            words.setAccessibleName(state.format(title, about).strip())
 
 
 def _label(parent: QWidget) -> QLabel:

@@ -49,6 +49,8 @@ class RunActions(QObject):
         super().__init__(page)
         self._selected: tuple[RunEntry, ...] = ()
         self._earlier: RunEntry | None = None
+        self._about: dict[str, str] = {}
+        """By the action's words."""
         make = self._make
         self.open = make(listed, tr("&Open"), "history", "Return", self._open)
         self.open.setShortcuts([QKeySequence("Return"), QKeySequence("Enter")])
@@ -173,8 +175,12 @@ class RunActions(QObject):
     def _readable(self) -> tuple[RunEntry, ...]:
         return tuple(entry for entry in self._selected if not entry.problem)
 
-    @staticmethod
-    def _show(action: QAction, can: _Can) -> None:
+    def about(self, action: QAction) -> str:
+        """What one of the actions will do, or why it cannot be done now; empty: its name says it."""
+        return self._about.get(action.text(), "")
+
+    def _show(self, action: QAction, can: _Can) -> None:
+        self._about[action.text()] = can.about
         offer(action, can.able, can.about)
         name = action.text().replace("&", "").removesuffix("…")
         key = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
