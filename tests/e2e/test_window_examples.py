@@ -1,4 +1,4 @@
-"""Examples run anywhere, at once and alone, whatever folder OpenLoop was started in and what agents it has."""
+"""Examples run anywhere, at once and alone: in whatever folder, with whatever agents there are."""
 
 from __future__ import annotations
 
