@@ -530,3 +530,30 @@ def test_a_demonstration_is_played_where_that_is_wanted(
     ]
     assert entry.backend == "demo"
     assert not any(each.severity is Severity.ERROR for each in window.document.problems)
+
+
+def test_rows_have_room_for_their_words_in_whatever_width_and_beside_a_scroll_bar(
+    window: MainWindow, qtbot: QtBot
+) -> None:
+    view = panel(window)
+    shown = view.list
+    words = "The end condition cannot be read: something is missing at its end, and a word is not known."
+    view.show_problems([Problem(message=f"{words} {number}") for number in range(9)])
+
+    def in_order() -> bool:
+        rows = range(shown.model().rowCount())
+        boxes = [shown.visualRect(shown.model().index(row, 0)) for row in rows]
+        return all(box.height() == shown.sizeHintForRow(row) for row, box in zip(rows, boxes, strict=True))
+
+    qtbot.waitUntil(in_order)
+    heights = []
+    for left in (200, 520, 260):
+        window.splitter.setSizes([left, 640 - left, 640])
+        QApplication.processEvents()
+        at_once = shown.grab().toImage()
+        # To ask where rows are has them measured again, if that was put off.
+        assert in_order()
+        assert shown.grab().toImage() == at_once, "rows lie over each other until they are measured again"
+        heights.append(shown.sizeHintForRow(0))
+    assert heights[0] < heights[1] > heights[2], "the words never needed more lines"
+    assert shown.verticalScrollBar().isVisible()
