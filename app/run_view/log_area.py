@@ -134,6 +134,10 @@ class LogArea(QAbstractScrollArea):
         """What is said while there is nothing to show."""
         return self._empty_text
 
+    def words_for_nothing(self) -> str:
+        """What stands where no line is."""
+        return self._empty_text
+
     @property
     def following(self) -> bool:
         """Whether the view sticks to the end."""
@@ -306,7 +310,9 @@ class LogArea(QAbstractScrollArea):
             painter.setFont(font())
             painter.setPen(theme().color("quiet"))
             box = area.rect().adjusted(MARGIN, TOP, -MARGIN, -TOP)
-            painter.drawText(box, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, self._empty_text)
+            painter.drawText(
+                box, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, self.words_for_nothing()
+            )
         left = -float(self.horizontalScrollBar().value())
         painter.setClipRect(QRectF(0, TOP, area.width(), area.height()))
         self._painter.begin(painter)

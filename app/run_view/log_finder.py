@@ -67,7 +67,7 @@ class LogFinder:
             # Before the file is looked at anew: what comes later is nothing that one waits to be taken to.
             offset, step = self._wanted
             moved = self.step(offset, step)
-        if not self._job.running and size != self._search.scanned:
+        if not self._job.running and size != self._search.scanned and not self.too_slow:
             self._job.start(self._search.run)
         return moved
 
@@ -118,7 +118,7 @@ class LogSieve:
     def poll(self, size: int, lines: int) -> bool:
         """Look at what the thread found; `size` and `lines` of the file as it is known. Whether more is
         shown."""
-        if not self._job.running and size != self._filter.scanned:
+        if not self._job.running and size != self._filter.scanned and not self.too_slow:
             self._job.start(self._filter.run)
         before = self._known
         # What the thread has read may be ahead of the lines that the view knows.
@@ -135,6 +135,10 @@ class LogSieve:
     def too_slow(self) -> bool:
         """Whether the expression took so long that it was given up."""
         return self._filter.too_slow
+
+    def has_seen(self, size: int) -> bool:
+        """Whether so many bytes of the file were looked through."""
+        return self._filter.scanned >= size
 
     def has_passed(self, line: int) -> bool:
         """Whether it is known which lines up to this one match."""

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
+from app.reading_text import harmless
 from app.run_view.log_find import FindBar
 from app.run_view.log_finder import LogFinder, LogSieve
 from app.run_view.log_overlays import Marked, RowMarks
@@ -17,6 +18,9 @@ from app.run_view.log_places import PlacedLog
 from core.courtesy import COURTESY
 from core.line_kinds import EVERY_KIND
 from core.line_needle import NeedleError
+
+_LONGEST = 200
+"""Characters of what is looked for that are repeated where nothing is found."""
 
 
 class FindingLog(PlacedLog):
@@ -32,6 +36,8 @@ class FindingLog(PlacedLog):
         self._home: int | None = None
         """The line that was at the top before lines were left out, until it is known where it is now."""
         self._marks_of: tuple[object, ...] = ()
+        self._problem = ""
+        """What is wrong with the expression that is asked for; empty: nothing."""
         self._bar = FindBar(self)
         self._bar.changed.connect(self._search)
         self._bar.step_requested.connect(self.find_next)
@@ -155,10 +161,10 @@ class FindingLog(PlacedLog):
         source, needle = self._page.source, self._bar.needle
         self._give_up(self._finder)
         self._finder, self._found = None, None
+        self._problem = ""
         if source is None:
             return
         kinds = self._bar.kinds
-        problem = ""
         try:
             if needle is not None:
                 self._finder = LogFinder(source, needle, kinds)
@@ -166,17 +172,14 @@ class FindingLog(PlacedLog):
             sieve = LogSieve(source, needle, kinds) if wanted else None
         except NeedleError as error:
             # Half an expression is typed on the way to a whole one: the lines stay as they are.
-            problem, sieve = str(error), self._sieve
+            self._problem, sieve = str(error), self._sieve
         if sieve is not self._sieve:
             self._change_sieve(sieve)
         # Where only matches are shown, there is nothing to go to: the view stays where it is.
         if self._finder is not None and self._sieve is None and self._finder.step(start, 1):
             self._show_found()
         self._dock()
-        if problem:
-            self._bar.show_problem(self.tr("not understood"), problem)
-        else:
-            self._show_count()
+        self._show_count()
         self._show_marks()
         self._repaint()
 
@@ -203,7 +206,40 @@ class FindingLog(PlacedLog):
                 self._home = None
             self._sync()
             self._repaint()
-        self._bar.show_lines(sieve.shown, snapshot.lines, searching=sieve.searching)
+        self._show_line_count()
+
+    def _show_line_count(self) -> None:
+        """How many lines are shown, as long as they are those that are asked for."""
+        sieve = self._sieve
+        if sieve is None or self._problem or sieve.too_slow:
+            self._bar.show_lines(None, 0, searching=False)
+        else:
+            self._bar.show_lines(sieve.shown, self._page.snapshot.lines, searching=self._still_sifting(sieve))
+
+    def _still_sifting(self, sieve: LogSieve) -> bool:
+        return sieve.searching or not sieve.has_seen(self._page.snapshot.size)
+
+    def words_for_nothing(self) -> str:
+        """What stands where no line is: why none is shown, or that there is none."""
+        sieve = self._sieve
+        if sieve is None or not self._page.snapshot.lines:
+            return super().words_for_nothing()
+        if self._problem:
+            return self._problem
+        if sieve.too_slow:
+            return self._slow_words()
+        if self._still_sifting(sieve):
+            return self.tr("Searching…")
+        needle = self._bar.needle
+        if needle is None:
+            return self.tr("No line is of this kind.")
+        return self.tr("No line matches “{0}”.").format(harmless(needle.text[:_LONGEST]))
+
+    def _slow_words(self) -> str:
+        return self.tr(
+            "This expression takes too long on the lines of this log, so the search was given up. "
+            "Fewer “*” and “+” inside of one another make it faster."
+        )
 
     @Slot(int)
     def find_next(self, step: int) -> None:
@@ -237,16 +273,11 @@ class FindingLog(PlacedLog):
 
     def _show_count(self) -> None:
         finder, sieve = self._finder, self._sieve
-        if sieve is None:
-            self._bar.show_lines(None, 0, searching=False)
-        if any(search is not None and search.too_slow for search in (finder, sieve)):
-            self._bar.show_problem(
-                self.tr("too slow"),
-                self.tr(
-                    "This expression takes too long on the lines of this log, so the search was given up. "
-                    "Fewer “*” and “+” inside of one another make it faster."
-                ),
-            )
+        self._show_line_count()
+        if self._problem:
+            self._bar.show_problem(self.tr("not understood"), self._problem)
+        elif any(search is not None and search.too_slow for search in (finder, sieve)):
+            self._bar.show_problem(self.tr("too slow"), self._slow_words())
         elif finder is not None:
             ordinal = finder.current.ordinal if finder.current else None
             self._bar.show_count(ordinal, finder.count, searching=finder.searching)

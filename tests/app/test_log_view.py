@@ -771,6 +771,51 @@ def test_lines_are_filtered_by_what_they_are(view: LogView, log: Path, qtbot: Qt
     assert "stderr  oh no" in view.visible_text()
 
 
+def test_where_a_filter_shows_nothing_stands_why(view: LogView, log: Path, qtbot: QtBot) -> None:
+    log.write_bytes(b"".join(b"line %d\n" % number for number in range(50_000)))
+    view.set_empty_text("It printed nothing.")
+    view.set_source(log, raw=True)
+    settle(qtbot, view, 50_000)
+    view.open_filter()
+    field = view._bar._field
+    QTest.keyClicks(field, "absent")
+    assert view.words_for_nothing() == "Searching…"
+    wait(qtbot, lambda: view._bar.lines_text == "0 of 50,000 lines")
+    assert view.visible_text() == []
+    assert view.words_for_nothing() == "No line matches “absent”."
+    field.clear()
+    QTest.keyClicks(field, "([")
+    wait(qtbot, lambda: view._bar.lines_text == "0 of 50,000 lines")
+    view._bar.toggle("expression")
+    assert view.words_for_nothing().startswith("This is no regular expression: ")
+    view.refresh()
+    assert view._bar.lines_text == "", "what is shown is not what is asked for"
+    assert view._bar.count_text == "not understood"
+    field.clear()
+    QTest.keyClicks(field, "7$")
+    wait(qtbot, lambda: view._bar.lines_text == "5,000 of 50,000 lines")
+    view.close_find()
+    view.set_source(None)
+    assert view.words_for_nothing() == "It printed nothing."
+
+
+def test_a_filter_that_takes_too_long_ends_and_says_so(view: LogView, log: Path, qtbot: QtBot) -> None:
+    log.write_bytes(b"a" * 60 + b"\n")
+    view.set_source(log, raw=True)
+    settle(qtbot, view, 1)
+    view._bar.toggle("expression")
+    view.open_filter()
+    view._bar._field.setText("(?:a|a?)+(?:a|aa)+b|(a+)+$x")
+    wait(qtbot, lambda: view._bar.count_text == "too slow")
+    sieve = view._sieve
+    assert sieve is not None
+    wait(qtbot, lambda: not sieve.searching)
+    view.refresh()
+    assert not sieve.searching, "it is not tried again and again"
+    assert view._bar.lines_text == ""
+    assert view.words_for_nothing().startswith("This expression takes too long")
+
+
 def test_a_filter_of_ten_million_bytes_leaves_the_window_alone(
     view: LogView, log: Path, qtbot: QtBot
 ) -> None:
