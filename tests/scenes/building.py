@@ -123,6 +123,7 @@ def problems(stage: Stage) -> None:
     stage.agent("author", "author", demo={"writes": {"score": 1}})
     stage.agent("vera", "auditor", model="large")
     stage.agent("approver", "approver")
+    stage.agent("proteus", "analyst")
     stage.open_new(
         "nightly",
         preparation_agents=["proteus"],
@@ -132,6 +133,15 @@ def problems(stage: Stage) -> None:
     )
     stage.until(lambda: len(stage.document.problems) >= 3, "the problems were never found")
     stage.select_group("vera")
+
+
+@scene()
+def demonstration_agent(stage: Stage) -> None:
+    """An agent that comes with OpenLoop stands where the workflow has none of its own."""
+    stage.agent("builder", "author")
+    stage.open_new("nightly", loop_agents=["builder", "reviewer"], finalization_agents=["reporter"])
+    stage.until(lambda: len(stage.document.problems) == 2, "the problems were never found")
+    stage.settle()
 
 
 @scene()

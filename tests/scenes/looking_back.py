@@ -9,14 +9,25 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog
 
+import resources
 from app.command_palette import CommandPalette
 from app.file_actions import DISK
 from app.runs.runs_page import RunsPage
+from core.example_agents import bring_agents
 from core.open_runs import RunLock
+from core.workflow_file import load_workflow
 from tests.core.fake_clis import CLAUDE_OUT, OF_THE_USER, OPENCODE, write_cli
 from tests.scenes.building import open_audit
 from tests.scenes.catalogue import scene
 from tests.scenes.stage import Stage
+
+
+def open_own_audit(stage: Stage) -> None:
+    """Open the audit example as somebody saved it into the project, whose runs the history shows."""
+    path = stage.folder / "audit.json"
+    path.write_bytes(resources.example_workflow("audit").read_bytes())
+    bring_agents(load_workflow(path))
+    stage.open(path)
 
 
 def history_of(stage: Stage) -> RunsPage:
@@ -28,7 +39,7 @@ def history_of(stage: Stage) -> RunsPage:
     # What was cut off: its journal ends in the middle.
     stage.past_run("audit", 2.3, until=170.0)
     stage.past_run("audit", 0.4)
-    open_audit(stage)
+    open_own_audit(stage)
     stage.window.right.show_runs()
     page = stage.window.history.page
     stage.until(lambda: len(page.runs.known) == 6, "the runs were never read")
@@ -68,7 +79,7 @@ def many_runs(stage: Stage) -> None:
     """Many runs, searched."""
     for number in range(24):
         stage.past_run("pipeline" if number % 3 else "audit", 3.1 + number * 5.3)
-    open_audit(stage)
+    open_own_audit(stage)
     stage.window.right.show_runs()
     page = stage.window.history.page
     stage.until(lambda: len(page.runs.known) == 24, "the runs were never read")
