@@ -11,7 +11,7 @@ from app import document_edits as edits
 from app.document_edits import InGroup, Mode, NewStep, OnAgent, Target
 from app.edit_command import EditPlace, ReplaceOutline, says_the_same
 from app.open_workflow import OpenWorkflow
-from app.outline import AgentNode, GroupNode, Outline
+from app.outline import AgentNode, GroupNode, Outline, RefusedText
 from app.problem_fixes import fix_words, fixed
 from core.settings_keys import Setting
 from core.state import PHASES, MergeRule, Phase
@@ -37,6 +37,8 @@ class WorkflowDocument(OpenWorkflow):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._merge_round = 0
+        self._typing: tuple[str, Outline, Outline] | None = None
+        """The field that is being edited, by its key for merging, and the outline before and after that."""
         self.saved.connect(self.end_merging)
         self.stepped.connect(self.end_merging)
 
@@ -254,6 +256,18 @@ class WorkflowDocument(OpenWorkflow):
         """Change settings of the workflow; a key such as `budget.max_tokens` reaches into a part."""
         return self._push_field(label, (), changes, edits.update_settings(self._outline, changes))
 
+    def refuse_text(self, node_ids: Collection[int], label: str, key: str, text: str, mistake: str) -> bool:
+        """Keep what stands in a field and cannot be its value, for the reason `mistake`: no run starts with
+        it. The value is the one before anything was typed. `node_ids`: of what; none: of the workflow."""
+        merging = self._merge_key(node_ids, (key,))
+        before = self._outline
+        if self._typing is not None and self._typing[0] == merging and self._typing[2] is before:
+            # What was typed was taken letter by letter: "20x" is not 20.
+            before = self._typing[1]
+        refused = RefusedText(tuple(node_ids), key, label, text, mistake)
+        after = edits.refuse_text(before, refused)
+        return self._push_field(label.lower(), node_ids, {key: None}, after, keeps_refused=True)
+
     def write_payload(self, text: str, payload: JsonObject | None, mistake: str = "") -> bool:
         """Change the payload that a run begins with. None: `text` is none yet, for the reason that `mistake`
         says; it is kept beside the payload that there was."""
@@ -299,12 +313,29 @@ class WorkflowDocument(OpenWorkflow):
     def _if_different(self, after: Outline) -> Outline | None:
         return None if after == self._outline else after
 
+    def _merge_key(self, node_ids: Collection[int], fields: Collection[str]) -> str:
+        return f"{sorted(node_ids)} {' '.join(sorted(fields))} {self._merge_round}"
+
     def _push_field(
-        self, label: str, node_ids: Collection[int], changes: Mapping[str, object], after: Outline
+        self,
+        label: str,
+        node_ids: Collection[int],
+        changes: Mapping[str, object],
+        after: Outline,
+        *,
+        keeps_refused: bool = False,
     ) -> bool:
         fields = tuple(changes)
-        key = f"{sorted(node_ids)} {' '.join(sorted(fields))} {self._merge_round}"
-        return self._push(self.tr("Change {0}").format(label), after, node_ids, fields, key)
+        key = self._merge_key(node_ids, fields)
+        before = self._outline
+        typing = self._typing
+        goes_on = typing is not None and typing[0] == key and typing[2] is before
+        first = typing[1] if typing is not None and goes_on else before
+        if not keeps_refused:
+            after = edits.take_refused(after, node_ids, fields)
+        done = self._push(self.tr("Change {0}").format(label), after, node_ids, fields, key)
+        self._typing = (key, first, self._outline)
+        return done
 
     def _push(
         self,

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
-from app.outline import AgentNode, GroupNode, NewId, Outline, Unfinished, group_node, own_copy
+from app.outline import AgentNode, GroupNode, NewId, Outline, RefusedText, Unfinished, group_node, own_copy
 from core.config import AgentEntry, AgentGroup, FanOutGroup, Group
 from core.fixes import Renamed
 from core.json_types import JsonObject
@@ -414,6 +414,25 @@ def write_payload(outline: Outline, payload: JsonObject) -> Outline:
 def leave_unfinished(outline: Outline, text: str, mistake: str) -> Outline:
     """Keep a text of the initial payload that is none yet; runs begin with the one before."""
     return replace(outline, unfinished=Unfinished(text, mistake))
+
+
+def refuse_text(outline: Outline, refused: RefusedText) -> Outline:
+    """Keep a text of a field that cannot be its value; its value is the one before."""
+    rest = take_refused(outline, refused.nodes, (refused.key,))
+    return replace(rest, refused=(*rest.refused, refused))
+
+
+def take_refused(outline: Outline, node_ids: Collection[int], keys: Collection[str]) -> Outline:
+    """Forget the refused texts of these fields of these nodes (none: of the workflow)."""
+    kept: list[RefusedText] = []
+    for each in outline.refused:
+        if each.key in keys and bool(each.nodes) is bool(node_ids):
+            others = tuple(node_id for node_id in each.nodes if node_id not in node_ids)
+            if others:
+                kept.append(replace(each, nodes=others))
+        else:
+            kept.append(each)
+    return outline if tuple(kept) == outline.refused else replace(outline, refused=tuple(kept))
 
 
 def rename_key(outline: Outline, of: Renamed, key: str, by: str) -> Outline:

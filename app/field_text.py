@@ -15,6 +15,7 @@ _AMOUNT = re.compile(
     re.VERBOSE,
 )
 _THOUSANDS = re.compile(r"[1-9][0-9]{0,2}[.,][0-9]{3}")
+_DOLLARS = re.compile(r"^(?:US)?\$|^USD\b|(?:US)?\$$|\bUSD$|(?<=[0-9])USD$", re.IGNORECASE)
 _PART = re.compile(r"\s*(\d+(?:[.,]\d+)?)\s*([a-z]*)\s*", re.IGNORECASE)
 
 
@@ -64,8 +65,8 @@ def parse_money(text: str) -> float | None:
 
     Either sign may be the decimal one. `1,500` could be two amounts: there the system's language decides.
     """
-    cleaned = text.strip().removeprefix("$").strip()
-    if not cleaned:
+    cleaned = _DOLLARS.sub("", text.strip(), count=1).strip()
+    if not cleaned and not text.strip():
         return None
     number = _AMOUNT.fullmatch(cleaned)
     if number is None:

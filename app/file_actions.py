@@ -271,7 +271,7 @@ class FileActions(QObject):
         if not self._document.is_modified:
             then()
             return
-        if self._document.outline.unfinished is not None:
+        if self._document.outline.unfinished is not None or self._document.outline.refused_places:
             self._ask_about_unfinished(then)
             return
         text = self.tr("Save the changes to {0}?").format(self._document.title)
@@ -284,8 +284,13 @@ class FileActions(QObject):
         self.question.finished.connect(self._forget_question)
 
     def _ask_about_unfinished(self, then: Callable[[], object]) -> None:
-        """A text of the initial payload cannot be saved; it must not be lost without a word."""
+        """A text of the initial payload or a field cannot be saved; it must not be lost without a word."""
         text = self.tr("The initial payload of {0} is not finished.").format(self._document.title)
+        if self._document.outline.unfinished is None:
+            fields = [f"“{refused.field}”" for _, refused in self._document.outline.refused_places]
+            text = self.tr("{0} of {1} cannot be saved as it stands.").format(
+                ", ".join(fields), self._document.title
+            )
         explanation = self.tr("What stands there cannot be read, and is lost. The file keeps the one before.")
         choices = (
             Choice(self.tr("Save the rest"), lambda: self.save_then(then)),

@@ -10,6 +10,7 @@ from PySide6.QtGui import QKeyEvent, QKeySequence, QPalette, QStandardItemModel
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from app.fields import FIELD_HEIGHT, CalmComboBox, OutlinedCheckBox, OutlinedField, StepField
+from app.outline import Unfinished
 from app.plain_text import plain_tool_tip
 from app.theme import TextSize, font, mono_font
 
@@ -22,11 +23,12 @@ VARIOUS = Various()
 
 
 class Row(QObject):
-    """One setting. `show_value` never emits; `edited(value)` comes with every edit that makes sense, and
-    `finished()` when the user leaves the field.
+    """One setting. `show_value` never emits; `edited(value)` comes with every edit that makes sense,
+    `refused(Unfinished)` with one that does not, and `finished()` when the user leaves the field.
     """
 
     edited = Signal(object)
+    refused = Signal(object)
     finished = Signal()
 
     def __init__(self, label: str, control: QWidget, parent: QWidget) -> None:
@@ -128,6 +130,8 @@ class TextRow(Row):
         self._write = write
         self._value: object = None
         self._refused = False
+        self._is_kept = False
+        """Somebody keeps refused texts, and undo: `show_value` then gets them."""
         self._placeholder: Callable[[], str] = str
         self.field.installEventFilter(self)
         self.field.textEdited.connect(self._edit)
@@ -139,6 +143,11 @@ class TextRow(Row):
         """What an empty field shows: the value that then holds."""
         self._placeholder = text
         return self
+
+    def keep_refused(self, keep: Callable[[Unfinished], object]) -> None:
+        """Hand texts that cannot be the value to somebody who has them shown until they are put right."""
+        self._is_kept = True
+        self.refused.connect(keep)
 
     def refresh_note(self) -> None:
         super().refresh_note()
@@ -154,8 +163,8 @@ class TextRow(Row):
             undo = event.matches(QKeySequence.StandardKey.Undo)
             if undo or event.matches(QKeySequence.StandardKey.Redo):
                 if event.type() == QEvent.Type.ShortcutOverride:
-                    event.setAccepted(undo and self._refused)
-                elif event.type() == QEvent.Type.KeyPress and undo and self._refused:
+                    event.setAccepted(undo and self._refused and not self._is_kept)
+                elif event.type() == QEvent.Type.KeyPress and undo and self._refused and not self._is_kept:
                     self._refused = False
                     self.field.setText(self._shown(self._value))
                     self.show_error("")
@@ -166,6 +175,14 @@ class TextRow(Row):
         return "" if value is VARIOUS else self._write(value)
 
     def show_value(self, value: object) -> None:
+        if isinstance(value, Unfinished):
+            self._value = value
+            self._refused = True
+            if self.field.text() != value.text:
+                self.field.setText(value.text)
+            if self.error.text() != value.mistake:
+                self.show_error(value.mistake)
+            return
         same = value == self._value and type(value) is type(self._value)
         self._value = value
         # What is being typed stays as it is typed: "90 s" must not become "1 min 30 s" under the hands.
@@ -192,6 +209,7 @@ class TextRow(Row):
         except ValueError as problem:
             self._refused = True
             self.show_error(str(problem))
+            self.refused.emit(Unfinished(text, str(problem)))
             return
         self._refused = False
         self.show_error("")

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 QUICK_CHECK_SECONDS = 0.02
 """A workflow whose check takes longer is checked when the user pauses, not with every letter."""
 CHECK_PAUSE_MS = 200
+_SHOWN_OF_REFUSED = 40
+"""Letters of a field's text in a problem."""
 _ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.HINT: 2}
 
 
@@ -127,7 +129,8 @@ class OpenWorkflow(QObject):
     @property
     def has_edits(self) -> bool:
         """Whether there are edits that are not saved, or that cannot be saved yet."""
-        return not self.undo_stack.isClean() or self._outline.unfinished is not None
+        outline = self._outline
+        return not self.undo_stack.isClean() or outline.unfinished is not None or bool(outline.refused_places)
 
     @property
     def differs_from_disk(self) -> bool:
@@ -348,6 +351,17 @@ class OpenWorkflow(QObject):
                 "initial_payload",
                 say("Until it can, the file keeps the one before."),
             )
+        for place, refused in self._outline.refused_places:
+            yield Problem(
+                say(
+                    "“{field}” cannot be “{text}”. {mistake}",
+                    field=refused.field,
+                    text=_in_short(refused.text),
+                    mistake=refused.mistake,
+                ),
+                place,
+                say("Until it is put right, the file keeps the value before."),
+            )
 
     def _found_in_others(self) -> list[Problem]:
         """Values of other places that are right in themselves and cannot be in this workflow."""
@@ -370,6 +384,10 @@ class OpenWorkflow(QObject):
         rules = {path: MergeRule(str(rule.value)) for path, rule in others.items() if rule.value}
         settings = self.settings_in_force
         return settings.model_copy(update={"merge": {**settings.merge, **rules}}) if rules else settings
+
+
+def _in_short(text: str) -> str:
+    return text if len(text) <= _SHOWN_OF_REFUSED else f"{text[:_SHOWN_OF_REFUSED]}…"
 
 
 def _warnings_of(text: str, path: Path) -> list[Problem]:

@@ -6,7 +6,7 @@ can be told from nodes. The models inside (`AgentEntry`, groups, settings) are n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -71,8 +71,20 @@ class GroupNode:
 
 @dataclass(frozen=True, slots=True)
 class Unfinished:
-    """Text of the initial payload that is none yet, and what is wrong with it in a sentence."""
+    """Text of a field, such as the initial payload, that is no value of it, and why not in a sentence."""
 
+    text: str
+    mistake: str
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedText:
+    """Text of a field that is no value of it: `key` as in the file, of the groups or agents `nodes` (none: of
+    the workflow). `field`: its label."""
+
+    nodes: tuple[int, ...]
+    key: str
+    field: str
     text: str
     mistake: str
 
@@ -82,7 +94,7 @@ class Outline:
     """The three phases and the workflow's own settings (whose phases are left empty).
 
     `unfinished` is what was typed for the initial payload and cannot be it: undo and redo keep it, the file
-    and runs have `settings.initial_payload`.
+    and runs have `settings.initial_payload`. So it is with `refused`, the texts of fields.
     """
 
     settings: Workflow
@@ -90,6 +102,7 @@ class Outline:
     loop: tuple[GroupNode, ...] = ()
     finalization: tuple[GroupNode, ...] = ()
     unfinished: Unfinished | None = None
+    refused: tuple[RefusedText, ...] = ()
 
     @classmethod
     def from_workflow(cls, workflow: Workflow, new_id: NewId) -> Outline:
@@ -110,6 +123,35 @@ class Outline:
             if self.groups(phase) or PHASE_KEYS[phase] in self.settings.model_fields_set
         }
         return own_copy(self.settings).model_copy(update=phases)
+
+    @property
+    def refused_places(self) -> tuple[tuple[str, RefusedText], ...]:
+        """Refused texts of what is still there, each with its place: `loop_agents[1].max_parallel`."""
+        if not self.refused:
+            return ()
+        at = {
+            group.id: f"{PHASE_KEYS[phase]}[{index}]."
+            for phase, index, group in self.all_groups()
+        }  # fmt: skip
+        for place, _, node in self.all_agents():
+            at[node.id] = f"{PHASE_KEYS[place.phase]}[{place.group}].agents[{place.entry}]."
+        found: list[tuple[str, RefusedText]] = []
+        for refused in self.refused:
+            there = [at[node_id] for node_id in refused.nodes if node_id in at]
+            if there or not refused.nodes:
+                found.append(((there[0] if there else "") + refused.key, refused))
+        return tuple(found)
+
+    def refused_text(self, node_ids: Collection[int], key: str) -> Unfinished | None:
+        """What was typed for a field of these nodes (none: of the workflow) and cannot be its value."""
+        for refused in self.refused:
+            if (
+                refused.key == key
+                and bool(node_ids) is bool(refused.nodes)
+                and set(node_ids) <= {*refused.nodes}
+            ):
+                return Unfinished(refused.text, refused.mistake)
+        return None
 
     def groups(self, phase: Phase) -> tuple[GroupNode, ...]:
         """The groups of a phase, in order."""

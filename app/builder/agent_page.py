@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from app import field_text
 from app.builder import words
+from app.builder.bound_field import bind_field
 from app.builder.choices import backend_choices, known_models
 from app.builder.form_page import FormPage
 from app.builder.payload_words import of_list
@@ -66,10 +67,12 @@ class AgentPage(FormPage):
 
     def _row(self, row: Row, key: str) -> None:
         label = row.label.text().lower()
-        row.setObjectName(key)
-        row.finished.connect(self._document.end_merging)
-        self.add(
+        bind_field(
+            self,
             row,
+            self._document,
+            key,
+            lambda: self._node_ids,
             lambda: self._common(lambda node: getattr(node.entry, key)),
             lambda value: self._document.update_agents(self._node_ids, label, **{key: value}),
         )

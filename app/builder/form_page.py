@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import QEvent, Qt, QTimer, Slot
 from PySide6.QtGui import QFontMetrics, QPalette, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
@@ -73,6 +73,12 @@ class FormPage(QScrollArea):
         outer.addStretch(1)
         self.setWidget(self.body)
         self._bindings: list[_Binding] = []
+        self._refused_row: Row | None = None
+        self._reveal_timer = QTimer(self)
+        """The sentence that says what is wrong has its place only when the rows were laid out with it."""
+        self._reveal_timer.setSingleShot(True)
+        self._reveal_timer.setInterval(0)
+        self._reveal_timer.timeout.connect(self._reveal_refused)
 
     def section(self, title: str) -> SectionLabel:
         """A small title over the rows that follow."""
@@ -95,6 +101,7 @@ class FormPage(QScrollArea):
         self._place(binding)
         self._grid.setRowMinimumHeight(at + 4, 12)
         row.edited.connect(write)
+        row.refused.connect(lambda: self._reveal_later(row))
         self._bindings.append(binding)
 
     def _place(self, binding: _Binding) -> None:
@@ -166,11 +173,22 @@ class FormPage(QScrollArea):
         return usual
 
     def reveal(self, row: Row) -> None:
-        """Bring a row into view."""
+        """Bring a row into view, with the sentence below it that says what is wrong."""
         layout = self.body.layout()
         if layout is not None:
             layout.activate()
         self.ensureWidgetVisible(row.place, 0, 3 * FIELD_HEIGHT)
+        if not row.error.isHidden():
+            self.ensureWidgetVisible(row.error, 0, 8)
+
+    def _reveal_later(self, row: Row) -> None:
+        self._refused_row = row
+        self._reveal_timer.start()
+
+    @Slot()
+    def _reveal_refused(self) -> None:
+        if self._refused_row is not None:
+            self.reveal(self._refused_row)
 
     def add_widget(self, widget: QWidget) -> None:
         """Something that is not a row, over the whole width."""

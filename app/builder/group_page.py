@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from app import field_text
 from app.builder import words
+from app.builder.bound_field import bind_field
 from app.builder.choices import isolation_choices, merge_strategy_choices
 from app.builder.form_page import FormPage
 from app.builder.merge_rules import Elsewhere, MergeRules
@@ -113,10 +114,12 @@ class GroupPage(FormPage):
 
     def _row(self, row: Row, key: str) -> None:
         label = row.label.text().lower()
-        row.setObjectName(key)
-        row.finished.connect(self._document.end_merging)
-        self.add(
+        bind_field(
+            self,
             row,
+            self._document,
+            key,
+            lambda: self._group_ids,
             lambda: self._value(key),
             lambda value: self._document.update_groups(self._group_ids, label, **{key: value}),
         )

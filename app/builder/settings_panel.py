@@ -146,6 +146,8 @@ class SettingsPanel(QWidget):
         if field is None or not field.isEnabled():
             return False
         page.ensureWidgetVisible(field, 0, field.height())
+        if row is not None:
+            page.reveal(row)
         field.setFocus(Qt.FocusReason.OtherFocusReason)
         return True
 

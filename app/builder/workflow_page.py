@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from app import field_text
 from app.builder import words
+from app.builder.bound_field import bind_field
 from app.builder.choices import backend_choices, isolation_choices, known_models, merge_strategy_choices
 from app.builder.form_page import FormPage
 from app.builder.payload_row import PayloadRow, PayloadState, mistake_in_words
@@ -130,9 +131,10 @@ class WorkflowPage(FormPage):
             return value
 
         label = row.label.text().lower()
-        row.setObjectName(key)
-        row.finished.connect(self._document.end_merging)
-        self.add(row, read, lambda value: self._document.update_settings(label, {key: value}), wide=wide)
+        bind_field(
+            self, row, self._document, key, tuple, read,
+            lambda value: self._document.update_settings(label, {key: value}), wide=wide,
+        )  # fmt: skip
 
     def _add_end(self) -> None:
         self._text(
