@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QTabBar, QWidget
 from app.theme import RADIUS, font, theme
 
 _ICON = 14
-_PADDING = 12
+_PADDING, _TIGHT = 12, 6
 _HEIGHT = 30
 _WIDEST = 240
 
@@ -28,6 +28,7 @@ class FlatTabBar(QTabBar):
         self.setIconSize(QSize(_ICON, _ICON))
         self.setMouseTracking(True)
         self._active = True
+        self._padding = _PADDING
         self._page = "ground"
         self._widths: dict[str, int] = {}
         """By text: a bar of many tabs asks for all of them whenever one changes."""
@@ -37,6 +38,15 @@ class FlatTabBar(QTabBar):
     def set_page_color(self, token: str) -> None:
         """The page below has this colour of the theme, not `ground`."""
         self._page = token
+
+    def set_tight(self, tight: bool) -> None:
+        """Whether tabs have little room beside their words: more of them are seen in a narrow row."""
+        padding = _TIGHT if tight else _PADDING
+        if padding != self._padding:
+            self._padding = padding
+            self._widths.clear()
+            # Of all that one may say to a bar this has it measure its tabs anew.
+            self.setIconSize(self.iconSize())
 
     @property
     def is_active(self) -> bool:
@@ -53,7 +63,7 @@ class FlatTabBar(QTabBar):
         text = self.tabText(index)
         width = self._widths.get(text)
         if width is None:
-            width = QFontMetrics(self.font()).horizontalAdvance(_shown(text)) + 2 * _PADDING + 2
+            width = QFontMetrics(self.font()).horizontalAdvance(_shown(text)) + 2 * self._padding + 2
             self._widths[text] = width
         if not self.tabIcon(index).isNull():
             width += _ICON + 6
@@ -99,15 +109,15 @@ class FlatTabBar(QTabBar):
             painter.drawPath(path)
             painter.setClipping(False)
         if self.hasFocus() and index == self.currentIndex():
-            line = QRect(box.left() + _PADDING, box.bottom() - 2, box.width() - 2 * _PADDING, 2)
+            line = QRect(box.left() + self._padding, box.bottom() - 2, box.width() - 2 * self._padding, 2)
             painter.fillRect(line, colors.color("accent"))
-        left = box.left() + _PADDING
+        left = box.left() + self._padding
         icon = self.tabIcon(index)
         if not icon.isNull():
             where = QRect(left, box.center().y() - _ICON // 2 + 1, _ICON, _ICON)
             icon.paint(painter, where, Qt.AlignmentFlag.AlignCenter, QIcon.Mode.Normal)
             left += _ICON + 6
-        room = QRect(left, box.top(), box.right() - _PADDING - left + 2, box.height())
+        room = QRect(left, box.top(), box.right() - self._padding - left + 2, box.height())
         metrics = QFontMetrics(self.font())
         text = metrics.elidedText(_shown(self.tabText(index)), Qt.TextElideMode.ElideMiddle, room.width())
         painter.setPen(colors.color("text" if current or over else "quiet"))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRectF, Qt, Signal, Slot
 from PySide6.QtGui import QAccessible, QPainter, QPaintEvent
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.buttons import Button, ButtonLook
 from app.flow_layout import FlowLayout
-from app.labels import QuietLabel
+from app.labels import ElidedLabel, QuietLabel
 from app.plain_text import plain_tool_tip
 from app.reading_text import ReadingText, harmless
 from app.theme import font, paint_icon, theme
@@ -54,8 +54,17 @@ class RunBanner(QWidget):
         self._status = RunStatus.COMPLETED
         self._failed = ""
         self._form: QWidget | None = None
+        self._wish: bool | None = None
+        """Whether the user wants it folded; None: nobody said so yet."""
+        self._is_low = self._is_past = False
         self.title = ReadingText(self, bold=True, most_lines=4)
         self.title.setAccessibleName(self.tr("How the run ended"))
+        self.short_title = ElidedLabel("", parent=self)
+        self.short_title.setFont(font(bold=True))
+        self.short_title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.fold_button = Button("", ButtonLook.FLAT, "chevron-down", self)
+        self.fold_button.clicked.connect(self._turn_fold)
+        self._body = QWidget(self)
         self.facts = QuietLabel("", self)
         self.facts.setFont(font(tabular=True))
         self.facts.setWordWrap(True)
@@ -69,6 +78,7 @@ class RunBanner(QWidget):
         self.details.setAccessibleName(self.tr("Details of what failed"))
         self.details.hide()
         self._arrange()
+        self._show_fold()
         self.failed_button.clicked.connect(self._show_failed)
         self.again_button.clicked.connect(self.run_again_requested)
         self.folder_button.clicked.connect(self.folder_requested)
@@ -82,7 +92,7 @@ class RunBanner(QWidget):
         form.hide()
         self._form_place.addWidget(form)
         # It was made later than the buttons below it; Tab comes to it first all the same.
-        before: QWidget = self
+        before: QWidget = self.fold_button
         for widget in form.findChildren(QWidget):
             # The list of a combo box is a window of its own.
             if widget.focusPolicy() != Qt.FocusPolicy.NoFocus and widget.window() is self.window():
@@ -109,19 +119,72 @@ class RunBanner(QWidget):
             self.details_button,
         ):
             buttons.addWidget(button)
+        body = QVBoxLayout(self._body)
+        body.setContentsMargins(0, 8, 0, 0)
+        body.setSpacing(4)
+        body.addLayout(self._form_place)
+        body.addLayout(buttons)
+        body.addWidget(self.details)
+        words = QVBoxLayout()
+        words.setSpacing(4)
+        words.addWidget(self.title)
+        words.addWidget(self.short_title)
+        words.addWidget(self.facts)
+        head = QHBoxLayout()
+        head.setSpacing(8)
+        head.addLayout(words, 1)
+        head.addWidget(self.fold_button, 0, Qt.AlignmentFlag.AlignTop)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(_LEFT + _ICON + 10, 10, 12, 11)
-        layout.setSpacing(4)
-        layout.addWidget(self.title)
-        layout.addWidget(self.facts)
-        layout.addSpacing(4)
-        layout.addLayout(self._form_place)
-        layout.addLayout(buttons)
-        layout.addWidget(self.details)
+        layout.setSpacing(0)
+        layout.addLayout(head)
+        layout.addWidget(self._body)
 
-    def show_end(self, progress: RunProgress, no_end: str = "", duration: RunDuration | None = None) -> None:
+    # --- room ------------------------------------------------------------------------------------------
+
+    @property
+    def folded(self) -> bool:
+        """Whether it shows in two lines how the run ended, and nothing else.
+
+        So it begins for a run of the past where there is little room: one opens it to read in it. The end of
+        a run that one has watched is shown in full. From then on as the user wants it.
+        """
+        return self._wish if self._wish is not None else self._is_low and self._is_past
+
+    def set_low(self, is_low: bool) -> None:
+        """Whether there is little room for what stands below it."""
+        if is_low != self._is_low:
+            self._is_low = is_low
+            self._show_fold()
+
+    @Slot()
+    def _turn_fold(self) -> None:
+        self._wish = not self.folded
+        self._show_fold()
+
+    def _show_fold(self) -> None:
+        folded = self.folded
+        self.title.setVisible(not folded)
+        self.short_title.setVisible(folded)
+        self._body.setVisible(not folded)
+        self.fold_button.set_icon_name("chevron-right" if folded else "chevron-down")
+        words = (
+            self.tr("Show what can be done with this run") if folded else self.tr("Show only how it ended")
+        )
+        self.fold_button.setAccessibleName(words)
+        self.fold_button.setToolTip(words)
+
+    def show_end(
+        self,
+        progress: RunProgress,
+        no_end: str = "",
+        duration: RunDuration | None = None,
+        *,
+        is_past: bool = False,
+    ) -> None:
         """Say how the run ended; hidden while it has not. `no_end`: why it has no end and none will come.
-        `duration`: how long it took, where somebody knows."""
+        `duration`: how long it took, where somebody knows. `is_past`: nobody has watched it here."""
+        self._is_past = is_past
         self.offer_resume(False)
         if progress.status is None and not no_end:
             self.hide()
@@ -129,7 +192,9 @@ class RunBanner(QWidget):
         self._status = progress.status or RunStatus.STOPPED
         message = progress.message or no_end or self._default_message(self._status)
         self.title.setText(message)
+        self.short_title.set_text(self.title.text().replace("\n", " "))
         self.setAccessibleName(self.title.text())
+        self._show_fold()
         self.facts.setText(" · ".join(self._facts(progress, duration)))
         failed = progress.failed_turns
         self._failed = failed[-1].id if failed else ""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QUrl, Signal, Slot
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtGui import QDesktopServices, QResizeEvent
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from app.accessible import announce
@@ -23,6 +23,9 @@ from app.run_view.timeline import Timeline
 from core.events import AttemptFinished, Event, RunFinished, RunStarted
 from core.progress import RunProgress
 from core.recorded_run import RecordedRun
+
+_LOW = 560
+"""Logical pixels; below, a banner in full would leave little of log and tabs."""
 
 
 class RunView(QWidget):
@@ -103,6 +106,10 @@ class RunView(QWidget):
         self.tabs.page_changed.connect(self.timeline.show_turn)
         self.timeline.turn_requested.connect(self.tabs.show_turn)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        self.banner.set_low(self.height() < _LOW)
+
     def add_bottom_panel(self, panel: QWidget) -> None:
         """A panel below the tabs, such as a timeline."""
         self.splitter.addWidget(panel)
@@ -144,7 +151,7 @@ class RunView(QWidget):
         self.tabs.begin(progress, past)
         if self._recorded and past is not None:
             # Nothing will happen any more that would show it.
-            self.banner.show_end(progress, past.message, past.duration)
+            self.banner.show_end(progress, past.message, past.duration, is_past=True)
             self.tabs.refresh(past.ended)
         else:
             self.banner.show_end(progress)

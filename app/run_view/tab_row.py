@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QKeySequence, QPainter, QPaintEvent
+from PySide6.QtGui import QKeySequence, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.buttons import Button, ButtonLook
@@ -12,6 +12,9 @@ from app.run_view.tab_scroller import TabScroller
 from app.run_view.turn_tab_bar import TurnTabBar
 from app.tab_bar import FlatTabBar
 from app.theme import theme
+
+_NARROW = 480
+"""Logical pixels of a row in which every one of them is for another tab."""
 
 
 class TabRow(QWidget):
@@ -49,6 +52,11 @@ class TabRow(QWidget):
         row.addSpacing(4)
         row.addWidget(self.follow_button)
         row.addWidget(self.list_button)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        for bar in (self.fixed, self.turns):
+            bar.set_tight(self.width() < _NARROW)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event

@@ -9,6 +9,8 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QTabBar, QWidget
 from app.buttons import Button, ButtonLook
 
 _ARROW = 24
+_ARROWS_FROM = 10 * _ARROW
+"""Logical pixels from which on a row has room for arrows beside its tabs."""
 
 
 class _Window(QWidget):
@@ -77,7 +79,8 @@ class TabScroller(QWidget):
         self._show_arrows()
 
     def _show_arrows(self) -> None:
-        more = self._bar.width() > self.width()
+        # Where there is next to no room it is for tabs: the wheel, keys and a list lead to the others, too.
+        more = self._bar.width() > self.width() >= _ARROWS_FROM
         self.earlier.setVisible(more)
         self.later.setVisible(more)
         self.earlier.setEnabled(self.offset > 0)

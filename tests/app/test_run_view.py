@@ -661,6 +661,58 @@ def test_the_banner_leads_to_the_failed_agent_and_keeps_codes_under_details(
         banner.again_button.click()
 
 
+def test_the_banner_can_be_folded_and_stays_as_the_user_wants_it(shown: Shown) -> None:
+    words = "linter failed: it ended before it answered, and so the run ended, too."
+    shown.feed(RunFinished(time=START, status=RunStatus.FAILED, message=words))
+    banner = shown.view.banner
+    shown.view.resize(430, 505)
+    QApplication.processEvents()
+    full = banner.height()
+    assert banner.folder_button.isVisible(), "the end of a run that one has watched is shown in full"
+    press(banner.fold_button)
+    QApplication.processEvents()
+    assert not banner.folder_button.isVisible()
+    row = banner.folder_button.height()
+    shown.qtbot.waitUntil(lambda: banner.height() <= full - row)
+    assert banner.short_title.text == words
+    assert banner.fold_button.accessibleName() == "Show what can be done with this run"
+    shown.view.resize(430, 900)
+    shown.feed(RunFinished(time=START, status=RunStatus.FAILED, message=words))
+    assert not banner.folder_button.isVisible()
+    press(banner.fold_button)
+    assert banner.folder_button.isVisible()
+    assert banner.title.isVisible()
+
+
+@pytest.mark.parametrize(("height", "folded"), [(505, True), (700, False)])
+def test_a_run_of_the_past_leaves_room_for_its_log_and_for_tabs(
+    qtbot: QtBot, tmp_path: Path, height: int, folded: bool
+) -> None:
+    shop = Workshop(tmp_path)
+    shop.agent("scribe")
+    run = read_run(shop.run({"preparation_agents": ["scribe"] * 5}).folder)
+    view = RunView()
+    qtbot.addWidget(view)
+    view.resize(428, height)
+    view.show()
+    view.set_recorded(True)
+    view.begin(run.progress, run)
+    view.tabs.show_turn(next(iter(run.progress.turns)))
+    QApplication.processEvents()
+    assert view.banner.isVisible()
+    assert view.banner.folded is folded
+    bar = view.tabs.bar
+    inside = bar.parentWidget()
+    assert inside is not None
+
+    def seen() -> list[str]:
+        boxes = {index: bar.tabRect(index).translated(bar.pos()) for index in range(bar.count())}
+        return [bar.tabText(index) for index, box in boxes.items() if inside.rect().contains(box)]
+
+    qtbot.waitUntil(lambda: len(seen()) > 1)
+    view.begin(RunProgress())
+
+
 # --- state --------------------------------------------------------------------------------------------
 
 
