@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QPoint, Qt, Signal, Slot
+from PySide6.QtCore import QPoint, QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
 
 from app.editor import FilePlace
@@ -103,6 +103,13 @@ class RunTabs(QWidget):
         layout.addWidget(self._row)
         layout.addWidget(self.turn_bar)
         layout.addWidget(self.pages, 1)
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        """The same with and without the row above a turn: what is below shall not move when a turn is shown."""
+        least = super().minimumSizeHint()
+        return (
+            least if self.turn_bar.isVisibleTo(self) else least + QSize(0, self.turn_bar.sizeHint().height())
+        )
 
     # --- the run ---------------------------------------------------------------------------------------
 

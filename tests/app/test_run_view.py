@@ -610,6 +610,27 @@ def test_a_question_that_goes_by_itself_leaves_the_keys_at_no_answer_of_another(
     assert second.hasFocus()
 
 
+@pytest.mark.parametrize("height", range(330, 560, 20))
+def test_the_timeline_stays_where_it_is_when_a_bar_of_it_is_clicked(shown: Shown, height: int) -> None:
+    """A turn has a row of buttons above its log, which the overview has not."""
+    shown.feed(group(*AGENTS), TurnStarted(time=START, turn=VERA))
+    shown.feed(RunFinished(time=START, status=RunStatus.COMPLETED, message="It is done. " * 12))
+    view = shown.view
+    view.resize(428, height)
+    view.tabs.show_overview()
+
+    def place() -> tuple[list[int], QPoint]:
+        # Texts that wrap ask for other heights more than once.
+        for _ in range(5):
+            QApplication.processEvents()
+        return view.splitter.sizes(), view.timeline.mapTo(view, QPoint(0, 0))
+
+    before = place()
+    view.timeline.turn_requested.emit(VERA)
+    assert view.tabs.turn_bar.isVisible()
+    assert place() == before
+
+
 # --- banner -------------------------------------------------------------------------------------------
 
 
