@@ -325,6 +325,10 @@ class AgentForm(QScrollArea):
         if agent is None or getattr(agent, key) is not None:
             return ""
         held = self._document.in_force(setting)
+        if self._is_for_another(setting):
+            if held.value in (None, ""):
+                return ""
+            return self.tr("{0} is for agents that run with opencode").format(harmless(str(held.value)))
         # Where nobody says anything the CLI decides, and then the field says that.
         decides = setting.startswith("opencode_defaults.") and held.value in (None, "")
         return "" if decides else self._from(held)
@@ -339,8 +343,19 @@ class AgentForm(QScrollArea):
         source = Path(setting.source).name if setting.origin is Origin.PROJECT else setting.source
         return self.tr("from {0}").format(source)
 
+    def _is_for_another(self, setting: str) -> bool:
+        """Whether the agent runs with a backend for which this setting is not."""
+        agent = self._agent
+        return (
+            setting.startswith("opencode_defaults.")
+            and agent is not None
+            and self._backend(agent) != "opencode"
+        )
+
     def _inherited_of_cli(self, key: str) -> str:
-        return self._inherited(f"opencode_defaults.{key}") or self.tr("as the backend is set up")
+        setting = f"opencode_defaults.{key}"
+        held = "" if self._is_for_another(setting) else self._inherited(setting)
+        return held or self.tr("as the backend is set up")
 
     def _inherited(self, setting: str) -> str:
         return field_text.write_plain(self._document.in_force(setting).value)

@@ -97,6 +97,8 @@ class AgentPage(FormPage):
             return (
                 self.tr("from the agent’s file") if len(self._node_ids) == 1 else self.tr("from their files")
             )
+        if key == "model":
+            return self._model_note()
         return words.inherited_from(self._document.in_force(of_workflow))
 
     def _inherited_model(self) -> str:
@@ -104,7 +106,28 @@ class AgentPage(FormPage):
         if own is VARIOUS:
             return self.tr("various")
         held = own or self._document.settings_in_force.opencode_defaults.model
+        if held and not own and not all(self._run_with_opencode()):
+            # The workflow's model is for opencode; another backend would not know its name.
+            held = None
+            if any(self._run_with_opencode()):
+                return self.tr("various")
         return str(held) if held else self.tr("as the backend is set up")
+
+    def _model_note(self) -> str:
+        """Where the model comes from that holds where neither the place nor the agent's file has one."""
+        setting = self._document.in_force("opencode_defaults.model")
+        if setting.value and not all(self._run_with_opencode()):
+            return self.tr("{0} is for agents that run with opencode").format(setting.value)
+        return words.inherited_from(setting)
+
+    def _run_with_opencode(self) -> list[bool]:
+        of_workflow = self._document.settings_in_force.backend or "opencode"
+        backends: list[str] = []
+        for node in self._nodes():
+            definition = self._definition(node)
+            own = definition.backend if definition is not None else None
+            backends.append(node.entry.backend or own or of_workflow)
+        return [backend == "opencode" for backend in backends]
 
     def _inherited_timeout(self) -> str:
         own = self._own("timeout")

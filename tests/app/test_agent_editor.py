@@ -195,6 +195,14 @@ def test_an_empty_field_says_what_holds_and_where_it_comes_from(desk: Desk) -> N
     assert editor.form.rows["can_complete"].note.text() == "its “is_complete” ends the loop"
 
 
+def test_opencodes_defaults_are_not_shown_for_an_agent_of_another_backend(desk: Desk) -> None:
+    desk.window.document.update_settings("model", {"opencode_defaults.model": "acme/large"})
+    editor = desk.open("vera")
+    assert desk.draft.whole is None
+    assert desk.field("model").placeholderText() == "as the backend is set up"
+    assert editor.form.rows["model"].note.text() == "acme/large is for agents that run with opencode"
+
+
 def test_fields_for_one_backend_are_there_with_it(desk: Desk) -> None:
     form = desk.open("amala").form
     assert form.rows["command"].control.isHidden()

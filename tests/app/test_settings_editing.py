@@ -194,6 +194,25 @@ def test_several_agents_are_edited_together_in_one_step(
     assert [node.entry.model for node in document.outline.loop[0].agents] == ["opus", None]
 
 
+def test_the_workflows_model_is_shown_only_for_agents_that_run_with_opencode(
+    panel: SettingsPanel, document: WorkflowDocument, qtbot: QtBot
+) -> None:
+    document.update_settings("model", {"opencode_defaults.model": "a/b"})
+    vera, linter = document.outline.loop[0].agents
+    document.update_agent(vera.id, "runs with", backend="demo")
+
+    def said(*nodes: int) -> tuple[str, str]:
+        panel.show_selection(nodes)
+        model = text_row(panel.agent_page, "Model")
+        return model.field.placeholderText(), model.note.text()
+
+    assert said(vera.id) == ("as the backend is set up", "a/b is for agents that run with opencode")
+    assert said(linter.id) == ("a/b", "from the workflow")
+    assert said(vera.id, linter.id)[0] == "various"
+    document.update_settings("backend", {"backend": "demo"})
+    assert said(linter.id)[0] == "as the backend is set up"
+
+
 def test_several_groups_show_what_they_have_in_common(
     panel: SettingsPanel, document: WorkflowDocument, qtbot: QtBot
 ) -> None:
