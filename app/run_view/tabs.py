@@ -105,7 +105,7 @@ class RunTabs(QWidget):
         layout.addWidget(self.pages, 1)
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802
-        """The same with and without the row above a turn: what is below shall not move when a turn is shown."""
+        """The same with and without the row above a turn, so that what is below does not move."""
         least = super().minimumSizeHint()
         return (
             least if self.turn_bar.isVisibleTo(self) else least + QSize(0, self.turn_bar.sizeHint().height())
