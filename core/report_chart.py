@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from core.report_parts import LeftOut, status_word, time_words
@@ -19,7 +20,10 @@ _THINNEST = 0.15
 """Percent of the width; what is less is drawn as two pixels."""
 _NAMED, _NAMED_ON_PHONES = 5.0, 25.0
 """Percent that a phase or iteration takes to have its name in it."""
-_HATCHED = frozenset({"failed", "corrected", "stopped", "running"})
+_NUMBERED = 2.5
+"""Percent that the number of a pass takes."""
+_STEPS = (1, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
+_HATCHED = frozenset({"failed", "lacking", "stopped", "running"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,8 @@ class ChartMark:
     text: str
     minor: bool
     """On a phone there is no room for its text."""
+    over: bool = False
+    """Its text may stand over what is beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,13 +138,30 @@ def chart_of(timeline: Timeline, anchors: dict[str, str], savings: str) -> Chart
         height=top + 8,
         rows=tuple(rows),
         ticks=tuple(_mark(mark) for mark in timeline.ticks),
-        passes=tuple(_mark(mark, names_from=_NAMED) for mark in timeline.passes),
+        passes=tuple(_passes(timeline.passes)),
         breaks=tuple(_mark(mark) for mark in timeline.breaks),
         legend=tuple(legend),
         left=LeftOut(say_number(dropped, "1 bar", "{count:,} bars"), say("All turns are in the table below."))
         if dropped
         else LeftOut(),
     )
+
+
+def _passes(marks: tuple[Mark, ...]) -> Iterator[ChartMark]:
+    """Phases and passes; of passes that are too narrow for their names every so-manieth has its number."""
+    narrow = [mark for mark in marks if mark.number and mark.width < _NAMED]
+    each = sum(mark.width for mark in narrow) / len(narrow) if narrow else 0.0
+    step = next((step for step in _STEPS if each * step >= _NUMBERED), 0)
+    after = 0.0
+    """Where the last text that stands over its neighbours ends."""
+    for mark in marks:
+        numbered = mark.number and step and not mark.number % step and mark.left >= after
+        if mark.width >= _NAMED or not numbered or mark.left + _NUMBERED > 100:
+            yield _mark(mark, names_from=_NAMED)
+            continue
+        after = mark.left + _NUMBERED
+        minor = mark.number % (5 * step) != 0
+        yield ChartMark(f"{mark.left:.3f}", f"{mark.width:.3f}", str(mark.number), minor, over=True)
 
 
 def _mark(mark: Mark, names_from: float = 0.0) -> ChartMark:
@@ -151,7 +174,7 @@ def _legend() -> dict[str, str]:
     return {
         "succeeded": say("succeeded"),
         "failed": say("failed"),
-        "corrected": say("had to be corrected"),
+        "lacking": say("answered without a state update"),
         "stopped": say("stopped or cut off"),
         "running": say("at work"),
         "wait": say("waiting"),
@@ -160,7 +183,8 @@ def _legend() -> dict[str, str]:
 
 def _bar(drawn: DrawnBar, top: int, height: int, anchors: dict[str, str]) -> ChartBar:
     bar = drawn.bar
-    words = [bar.title, status_word(bar.status), time_words(drawn.seconds)]
+    outcome = say("succeeded without a state update") if bar.went_without else status_word(bar.status)
+    words = [bar.title, outcome, time_words(drawn.seconds)]
     if drawn.waited:
         words.append(say("{time} of it waiting for you", time=time_words(drawn.waited)))
     if bar.starts > 1:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import zip_longest
 
 from core.events import AttemptKind
 from core.progress_words import duration_words, phase_title
 from core.run_clock import BreakKind, RunClock
 from core.run_times import Bar, RunChart
 from core.state import Phase
-from core.turn_progress import Attempt
 from core.words import say
 
 _STEPS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 28800, 86400)
 _MOST_TICKS = 10
+_SHORTEST_WAIT = 0.25
+"""Seconds; a process takes that long to begin."""
 _SIGNS = {AttemptKind.RETRY: "↻", AttemptKind.CORRECTION: "✎"}
 
 
@@ -26,7 +26,8 @@ class Piece:
     left: float
     width: float
     kind: str
-    """`succeeded`, `failed`, `corrected`, `stopped`, `running`, `waiting` or `wait`."""
+    """`succeeded`, `failed`, `lacking` (an answer without a state update), `stopped`, `running`, `waiting` or
+    `wait`."""
     sign: str = ""
     """What marks it at its beginning: `↻` a retry, `✎` a correction."""
 
@@ -59,6 +60,8 @@ class Mark:
     left: float
     text: str
     width: float = 0.0
+    number: int = 0
+    """Which pass of the loop it is; 0: none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +105,8 @@ def timeline_of(chart: RunChart, clock: RunClock, now: float) -> Timeline:
     passes = []
     for band in chart.bands(now):
         left = scale(band.began)
-        passes.append(Mark(left, pass_words(band.phase, band.iteration), scale(band.ended) - left))
+        words = pass_words(band.phase, band.iteration)
+        passes.append(Mark(left, words, scale(band.ended) - left, band.iteration))
     breaks = [Mark(scale(cut.began), _break_words(cut.kind)) for cut in clock.breaks]
     return Timeline(tuple(rows), tuple(_ticks(scale.seconds)), tuple(passes), tuple(breaks))
 
@@ -115,33 +119,36 @@ def pass_words(phase: Phase, iteration: int) -> str:
 def _pieces(bar: Bar, scale: _Scale, now: float) -> Iterator[Piece]:
     ended = bar.until(now)
     began = ended if bar.began is None else bar.began
-    if began > bar.called:
-        # It waited for a slot.
-        yield Piece(scale(bar.called), scale(began) - scale(bar.called), "wait")
+    # It waited for a slot.
+    yield from _wait(bar.called, began, scale)
     if bar.began is None:
         return
     if not bar.attempts:
-        yield Piece(scale(began), scale(ended) - scale(began), bar.status)
+        yield Piece(scale(began), scale(ended) - scale(began), "lacking" if bar.went_without else bar.status)
         return
-    end = scale(bar.attempts[0].started)
-    for attempt, after in zip_longest(bar.attempts, bar.attempts[1:]):
+    end = bar.attempts[0].started
+    for number, attempt in enumerate(bar.attempts):
+        yield from _wait(end, attempt.started, scale)
+        end = max(attempt.started, ended if attempt.finished is None else attempt.finished)
         left = scale(attempt.started)
-        if left > end:
-            yield Piece(end, left - end, "wait")
-        finished = ended if attempt.finished is None else attempt.finished
-        end = max(left, scale(finished))
-        yield Piece(left, end - left, _kind(bar, attempt, after), _SIGNS.get(attempt.kind, ""))
+        yield Piece(left, scale(end) - left, _kind(bar, number), _SIGNS.get(attempt.kind, ""))
     if bar.worked_until(now) < ended:
         # It asked its user, or waited for its next attempt.
-        yield Piece(end, scale(ended) - end, "wait")
+        yield from _wait(end, ended, scale)
 
 
-def _kind(bar: Bar, attempt: Attempt, after: Attempt | None) -> str:
-    if after is None:
+def _wait(began: float, ended: float, scale: _Scale) -> Iterator[Piece]:
+    """A line for what is longer than it takes by itself to begin."""
+    if ended - began >= _SHORTEST_WAIT:
+        yield Piece(scale(began), scale(ended) - scale(began), "wait")
+
+
+def _kind(bar: Bar, number: int) -> str:
+    if bar.lacks_update(number):
+        return "lacking"
+    if number + 1 == len(bar.attempts):
         return bar.status
-    if after.kind is AttemptKind.CORRECTION:
-        return "corrected"
-    return "failed" if attempt.problem else "stopped"
+    return "failed" if bar.attempts[number].problem else "stopped"
 
 
 def _ticks(seconds: float) -> Iterator[Mark]:

@@ -60,6 +60,36 @@ class Bar:
         """Where it is on the timeline: its begin; while it waits for a slot, that of the wait."""
         return self.called if self.began is None else self.began
 
+    @property
+    def went_without(self) -> bool:
+        """Whether the run went on without a state update of it. Its status is SUCCEEDED all the same."""
+        return self.status is TurnStatus.SUCCEEDED and bool(self.message)
+
+    def lacks_update(self, number: int) -> bool:
+        """Whether its attempt of this index (from 0) ended by itself, but its answer was no state update.
+
+        The last attempt of a turn that failed because of that has failed.
+        """
+        following = self.attempts[number + 1] if number + 1 < len(self.attempts) else None
+        if following is not None and following.kind is AttemptKind.CORRECTION:
+            return True
+        if not self.attempts[number].answered:
+            return False
+        if following is not None or self.went_without:
+            return True
+        return self.status not in (TurnStatus.SUCCEEDED, TurnStatus.FAILED)
+
+    def rest_after(self, number: int, now: float) -> tuple[float, float]:
+        """Seconds between an attempt (index from 0) that failed and what came next: those until its retry
+        was due, and those in which it then waited for a slot. Zeros where no retry was planned."""
+        attempt = self.attempts[number]
+        if attempt.retry_in is None or attempt.finished is None:
+            return 0.0, 0.0
+        last = number + 1 >= len(self.attempts)
+        gap = max(0.0, (self.until(now) if last else self.attempts[number + 1].started) - attempt.finished)
+        planned = min(gap, attempt.retry_in)
+        return planned, gap - planned
+
     def until(self, now: float) -> float:
         """Its end, which is `now` for one that goes on."""
         return max(self.first, now if self.ended is None else self.ended)

@@ -51,6 +51,8 @@ class Attempt:
     """Why it was made; empty for the first."""
     problem: str = ""
     """What was wrong with it; empty: nothing, or not told yet."""
+    answered: bool = False
+    """It ended by itself and nothing was wrong with it. Whether its answer holds an update is not said."""
     retry_in: float | None = None
     """Seconds that the turn then waits before its next attempt; None: it does not wait for time to pass."""
     spent: Spent = field(default_factory=Spent)
@@ -230,14 +232,16 @@ class TurnProgress:
                 self._finish(event)
             case AttemptFinished():
                 self.between_attempts = True
-                self._end_attempt(event.time, event.problem)
+                self._end_attempt(event.time, event.problem, answered=not event.problem)
         self.question = ""
         self.last_activity = event.time
 
-    def _end_attempt(self, now: float, problem: str = "") -> None:
+    def _end_attempt(self, now: float, problem: str = "", *, answered: bool = False) -> None:
         """The attempt that is at work, if there is one, is over."""
         if self.attempts_made and self.attempts_made[-1].finished is None:
-            self.attempts_made[-1] = replace(self.attempts_made[-1], finished=now, problem=problem)
+            self.attempts_made[-1] = replace(
+                self.attempts_made[-1], finished=now, problem=problem, answered=answered
+            )
 
     def _finish(self, event: TurnFinished) -> None:
         self._end_attempt(event.time)

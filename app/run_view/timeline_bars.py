@@ -56,10 +56,7 @@ class BarPainter:
         else:
             parts = list(self._parts(bar, left, right))
             for before, after in pairwise(parts):
-                # What it waited between two attempts.
-                if after.left - before.right > 1:
-                    painter.setPen(QPen(theme().color("quiet"), 2, Qt.PenStyle.DotLine))
-                    painter.drawLine(QPointF(before.right, middle), QPointF(after.left, middle))
+                self._paint_rest(painter, before, after.left, middle)
             for part in parts:
                 self._paint_part(painter, part, middle, hovered)
             self._paint_reason(painter, bar, right, middle)
@@ -86,6 +83,17 @@ class BarPainter:
             painter.drawLine(QPointF(called, middle), QPointF(begun, middle))
             painter.drawLine(QPointF(called, middle - 3), QPointF(called, middle + 3))
 
+    def _paint_rest(self, painter: QPainter, before: _Part, right: float, middle: float) -> None:
+        """What it waited between two attempts: dotted, and from when on only a slot was missing, thin."""
+        due = right if before.due is None else max(before.right, before.due)
+        if min(due, right) - before.right > 1:
+            painter.setPen(QPen(theme().color("quiet"), 2, Qt.PenStyle.DotLine))
+            painter.drawLine(QPointF(before.right, middle), QPointF(min(due, right), middle))
+        if right - due > 1:
+            painter.setPen(QPen(theme().color("disabled"), 1))
+            painter.drawLine(QPointF(due, middle), QPointF(right, middle))
+            painter.drawLine(QPointF(due, middle - 3), QPointF(due, middle + 3))
+
     def _parts(self, bar: Bar, left: float, right: float) -> Iterator[_Part]:
         """The attempts of a bar, the last with its outcome; one without room where it waits for the next."""
         if not bar.attempts:  # the journal lost them
@@ -98,15 +106,19 @@ class BarPainter:
             waited = following is None and bar.worked_until(self.plot.now) < bar.until(self.plot.now)
             if last and not waited:
                 ended = right
-            corrected = following is not None and following.kind is AttemptKind.CORRECTION
-            if last or attempt.finished is None:
-                yield _Part(began, ended, bar.status, attempt.kind)
-            elif attempt.problem or attempt.retry_in is not None:
-                yield _Part(began, ended, TurnStatus.FAILED, attempt.kind)
-            elif corrected or following is None:
-                yield _Part(began, ended, bar.status, attempt.kind, corrected=True)
-            else:
-                yield _Part(began, ended, TurnStatus.STOPPED, attempt.kind)
+            due = None
+            if attempt.retry_in is not None and attempt.finished is not None:
+                due = self.x(attempt.finished + attempt.retry_in)
+            status, lacking = bar.status, False
+            if attempt.finished is not None and bar.lacks_update(number):
+                lacking = True
+            elif last or attempt.finished is None:
+                pass
+            elif attempt.problem or due is not None:
+                status = TurnStatus.FAILED
+            elif following is not None:
+                status = TurnStatus.STOPPED
+            yield _Part(began, ended, status, attempt.kind, lacking, due)
             if waited or (following is None and not last and attempt.finished is not None):
                 yield _Part(right, right, TurnStatus.WAITING)
 
@@ -129,20 +141,20 @@ class BarPainter:
     def _paint_part(self, painter: QPainter, part: _Part, middle: float, hovered: bool) -> None:
         if part.status is TurnStatus.WAITING:
             return
-        color = theme().color("other") if part.corrected else theme().status_color(part.status)
+        color = theme().color("other") if part.lacking else theme().status_color(part.status)
         if hovered:
             color = mix(color, theme().color("text"), 0.25)
-        height = _BAR if part.corrected else HEIGHTS[part.status]
+        height = _BAR if part.lacking else HEIGHTS[part.status]
         # A hair of room between two bars that meet.
         box = QRectF(part.left, middle - height / 2, max(2.0, part.right - part.left - 1), height)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(color)
         radius = min(_RADIUS, box.width() / 2)
-        if part.status is TurnStatus.RUNNING and not part.corrected:
+        if part.status is TurnStatus.RUNNING and not part.lacking:
             painter.drawPath(_arrow(box, radius))
         else:
             painter.drawRoundedRect(box, radius, radius)
-        if part.status is TurnStatus.STOPPED or part.corrected:
+        if part.status is TurnStatus.STOPPED or part.lacking:
             painter.setBrush(QBrush(theme().color("surface"), Qt.BrushStyle.BDiagPattern))
             painter.drawRoundedRect(box, radius, radius)
         sign = _sign(part)
@@ -159,14 +171,16 @@ class _Part:
     right: float
     status: TurnStatus
     kind: AttemptKind = AttemptKind.FIRST
-    corrected: bool = False
-    """Its answer was no update, and the next part is the correction."""
+    lacking: bool = False
+    """Its answer was no state update."""
+    due: float | None = None
+    """Where the retry after it could have begun; None: it waits for no time to pass."""
 
 
 def _sign(part: _Part) -> str:
     if part.status is TurnStatus.FAILED:
         return "x"
-    if part.corrected or part.status is TurnStatus.STOPPED:
+    if part.lacking or part.status is TurnStatus.STOPPED:
         return ""
     signs = {AttemptKind.RETRY: "refresh-cw", AttemptKind.CORRECTION: "pencil"}
     return signs.get(part.kind, "")

@@ -23,6 +23,8 @@ _GAP = 2 * GRID
 """Between names and plot."""
 _BAR = HEIGHTS[TurnStatus.SUCCEEDED]
 _RADIUS = 3.0
+_STEPS = (5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
+"""Of passes that are too narrow for their numbers, every how-manieth has it."""
 _NARROWEST_BAND = 5.0
 _MOST_IN_DETAIL = 300
 """Bars; more of them are painted as plain rectangles, many at once."""
@@ -127,6 +129,8 @@ class TimelinePainter:
         self._edges.clear()
         bands = self.plot.bands
         down = int(rows.bottom())
+        named: list[int] = []
+        short: dict[int, tuple[QRectF, str]] = {}
         for number, band in enumerate(bands):
             left = self.bars.x(band.began)
             following = bands[number + 1].began if number + 1 < len(bands) else band.ended
@@ -146,7 +150,48 @@ class TimelinePainter:
                 continue
             names = band_words(band, self.tr)
             name = next((name for name in names if metrics.horizontalAdvance(name) <= room), "")
-            painter.drawText(QRectF(seen + GRID, 0, room + GRID, self.top), _ALIGNED, name)
+            box = QRectF(seen + GRID, 0, room + GRID, self.top)
+            if name and name != names[0]:
+                short[number] = (box, name)
+            else:
+                painter.drawText(box, _ALIGNED, name)
+                if name:
+                    named.append(number)
+        self._paint_numbers(painter, plot, named, short)
+
+    def _paint_numbers(
+        self, painter: QPainter, plot: QRectF, named: list[int], short: dict[int, tuple[QRectF, str]]
+    ) -> None:
+        """Numbers of passes that are too narrow for their names: of all where all have room, else of every
+        fifth, tenth and so on.
+
+        By index of the band: `named` have their names already, `short` have room for their numbers.
+        """
+        bands = self.plot.bands
+        seen = [
+            (number, self.bars.x(band.began))
+            for number, band in enumerate(bands)
+            if band.iteration and plot.left() <= self.bars.x(band.began) <= plot.right()
+        ]
+        if len(seen) < 2 or len(named) + len(short) >= len(seen):
+            for box, name in short.values():
+                painter.drawText(box, _ALIGNED, name)
+            return
+        metrics = self._metrics["label"]
+        widest = metrics.horizontalAdvance(str(bands[seen[-1][0]].iteration))
+        each = (seen[-1][1] - seen[0][1]) / (len(seen) - 1)
+        step = next((step for step in _STEPS if each * step >= widest + 4 * GRID), 0)
+        after = 0.0
+        taken = [self.bars.x(bands[number].began) for number in named]
+        for number, left in seen:
+            text = str(bands[number].iteration)
+            end = left + metrics.horizontalAdvance(text) + 2 * GRID
+            if not step or bands[number].iteration % step or end > plot.right():
+                continue
+            if left < after or any(left - 16 * GRID < other < end for other in taken):
+                continue
+            after = end
+            painter.drawText(QRectF(left + GRID, 0, end - left, self.top), _ALIGNED, text)
 
     def _paint_groups(self, painter: QPainter, plot: QRectF, visible: range, scrolled: float) -> None:
         """A ground behind the bars of each parallel group: what began together, and where it was merged."""
@@ -200,10 +245,10 @@ class TimelinePainter:
         painter.save()
         painter.translate(self.plot_left - self.plot.scale.left * self.plot.scale.scale, middle)
         painter.scale(self.plot.scale.scale, 1)
-        for status, rects in shapes.dense(began, ended):
-            color = theme().status_color(status)
+        for status, without, rects in shapes.dense(began, ended):
+            color = theme().color("other") if without else theme().status_color(status)
             # However short it was, what failed is seen.
-            rare = status is not TurnStatus.SUCCEEDED
+            rare = without or status is not TurnStatus.SUCCEEDED
             pen = QPen(color, 1)
             pen.setCosmetic(True)
             painter.setPen(pen if rare else Qt.PenStyle.NoPen)

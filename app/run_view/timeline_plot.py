@@ -37,7 +37,7 @@ class RowShapes:
         self.firsts: list[float] = []
         self.lasts: list[float] = []
         """Where each ends, or one before it if that ends later; infinite for one that goes on."""
-        self._dense: dict[TurnStatus, tuple[list[float], list[QRectF]]] = {}
+        self._dense: dict[tuple[TurnStatus, bool], tuple[list[float], list[QRectF]]] = {}
         latest = 0.0
         for bar in self.bars:
             first = clock.seconds(bar.first)
@@ -47,7 +47,7 @@ class RowShapes:
             self.lasts.append(latest)
             if bar.ended is not None:
                 height = HEIGHTS[bar.status]
-                firsts, rects = self._dense.setdefault(bar.status, ([], []))
+                firsts, rects = self._dense.setdefault((bar.status, bar.went_without), ([], []))
                 firsts.append(first)
                 worked = clock.seconds(bar.worked_until(bar.ended))
                 rects.append(QRectF(first, -height / 2, worked - first, height))
@@ -56,18 +56,22 @@ class RowShapes:
         """The numbers of the bars of which something is between these times."""
         return range(bisect_left(self.lasts, began), bisect_right(self.firsts, ended))
 
-    def dense(self, began: float, ended: float) -> Iterator[tuple[TurnStatus, list[QRectF]]]:
-        """The bars that are over, by outcome, as rectangles around the middle of the row: x in seconds."""
-        for status in (
-            TurnStatus.SUCCEEDED,
-            TurnStatus.STOPPED,
-            TurnStatus.FAILED,
+    def dense(self, began: float, ended: float) -> Iterator[tuple[TurnStatus, bool, list[QRectF]]]:
+        """The bars that are over, as rectangles around the middle of the row: x in seconds.
+
+        By outcome, and whether the run went on without a state update of them.
+        """
+        for status, without in (
+            (TurnStatus.SUCCEEDED, False),
+            (TurnStatus.SUCCEEDED, True),
+            (TurnStatus.STOPPED, False),
+            (TurnStatus.FAILED, False),
         ):
-            firsts, rects = self._dense.get(status, ([], []))
+            firsts, rects = self._dense.get((status, without), ([], []))
             # The one before the first may reach into what is seen.
             start = max(0, bisect_left(firsts, began) - 1)
             if rects:
-                yield status, rects[start : bisect_right(firsts, ended)]
+                yield status, without, rects[start : bisect_right(firsts, ended)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,8 @@ def status_words(bar: Bar, tr: Translate) -> str:
     """What a bar is doing or came to."""
     if bar.start_number < bar.starts and bar.status is TurnStatus.STOPPED:
         return tr("cut off, made again later")
+    if bar.went_without:
+        return tr("succeeded without a state update")
     return {
         TurnStatus.WAITING: tr("waiting for a slot"),
         TurnStatus.RUNNING: tr("running"),
@@ -91,8 +93,15 @@ def attempt_line(bar: Bar, number: int, now: float, tr: Translate) -> str:
     trouble = _trouble(attempt, following)
     if trouble:
         words += f": {_short(trouble)}"
-    if attempt.retry_in is not None:
-        words += " " + tr("(then waited {0})").format(short_time(attempt.retry_in))
+    rested, waited = bar.rest_after(number, now)
+    if attempt.retry_in is not None and waited >= 0.5:
+        words += " " + tr("(then waited {0}, and {1} more for a slot)").format(
+            short_time(rested), short_time(waited)
+        )
+    elif attempt.retry_in is not None:
+        words += " " + tr("(then waited {0})").format(short_time(rested))
+    elif bar.lacks_update(number) and not trouble:
+        words += ": " + tr("no state update")
     return words
 
 

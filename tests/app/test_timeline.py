@@ -241,6 +241,56 @@ def test_a_retry_shows_what_failed_the_wait_and_what_came_then(shown: Shown) -> 
     assert shown.tip(box.center()).count("overloaded") == 1
 
 
+def test_what_a_retry_waited_for_a_slot_is_told_apart_from_the_wait_before_it(shown: Shown) -> None:
+    story = Story()
+    story.group(0, "vera", index=1)
+    story.begin(VERA, 0)
+    story.attempt_ends(VERA, 20, "overloaded", retry_in=10)
+    story.attempt(VERA, 40, 2, AttemptKind.RETRY)
+    story.end(VERA, 60)
+    story.finish(60)
+    shown.tell(story.events, 60)
+    box = shown.area.rect_of(shown.spot(VERA))
+    assert "overloaded (then waited 0:10, and 0:10 more for a slot)" in shown.tip(box.center())
+    picture, y = shown.picture(), box.center().y()
+
+    def colors(begin: float, end: float, below: int) -> set[int]:
+        places = range(box.left() + int(box.width() * begin), box.left() + int(box.width() * end))
+        return {picture.pixel(x, y + below) for x in places}
+
+    around = range(-3, 4)
+    assert any(len(colors(0.36, 0.48, below)) > 1 for below in around), "dots"
+    line = [colors(0.53, 0.64, below) for below in around]
+    assert all(len(each) == 1 for each in line), "no dots"
+    assert len(set.union(*line)) > 1, "but a line"
+
+
+@pytest.mark.parametrize("ending", ["tried again", "stopped", "went on"])
+def test_an_answer_without_an_update_looks_the_same_whatever_came_of_it(shown: Shown, ending: str) -> None:
+    story = Story()
+    story.group(0, "vera", index=1)
+    story.begin(VERA, 0)
+    story.attempt_ends(VERA, 20)
+    if ending == "tried again":
+        story.attempt(VERA, 40, 2, AttemptKind.RETRY)
+        story.end(VERA, 60)
+    elif ending == "stopped":
+        story.add(TurnFinished(time=START + 60, turn=VERA, status=TurnStatus.STOPPED, message="Stopped."))
+    else:
+        story.add(TurnFinished(time=START + 60, turn=VERA, message="No update. The run went on."))
+    story.finish(60)
+    shown.tell(story.events, 60)
+    box = shown.area.rect_of(shown.spot(VERA))
+    picture = shown.picture()
+    # As high as an answer is, not as low as what was stopped.
+    across = range(box.left() + 2, box.left() + box.width() // 4)
+    colors = [picture.pixelColor(x, box.center().y() - 5) for x in across]
+    assert any(_near(color, QColor(theme().other)) for color in colors)
+    assert not any(_near(color, QColor(theme().succeeded)) for color in colors)
+    said = {"tried again": "succeeded", "stopped": "stopped", "went on": "succeeded without a state update"}
+    assert shown.tip(box.center()).splitlines()[0] == f"vera 1 · {said[ending]}"
+
+
 @pytest.mark.parametrize("many", [False, True])
 def test_a_wait_for_the_user_that_ended_the_turn_is_no_work(
     shown: Shown, many: bool, monkeypatch: pytest.MonkeyPatch
@@ -297,6 +347,30 @@ def test_what_agents_are_called_and_say_stays_text_in_tool_tips(shown: Shown) ->
     assert "&lt;img" in tip
     assert "\u202e" not in tip
     assert "&lt;b&gt;" in shown.tip(QPoint(20, shown.middle(VERA).y())), "nor at its name"
+
+
+def test_passes_that_are_too_narrow_for_their_names_are_still_numbered(shown: Shown) -> None:
+    def inked(passes: int) -> int:
+        """Pixels above the rows that are of a text."""
+        story = Story()
+        for number in range(passes):
+            (turn,) = story.group(number, "vera", iteration=number + 1)
+            story.turn(turn, number, number + 1)
+        story.finish(passes)
+        shown.timeline.begin(RunProgress())
+        shown.progress = RunProgress()
+        shown.timeline.begin(shown.progress)
+        shown.tell(story.events, passes)
+        picture, left = shown.picture(), int(shown.area.painter.plot_left)
+        ink = QColor(theme().quiet)
+        return sum(
+            _near(picture.pixelColor(x, y), ink)
+            for x in range(left, picture.width())
+            for y in range(int(shown.area.painter.top) - 2)
+        )
+
+    assert inked(50) > 40
+    assert inked(1000) > 40
 
 
 def test_names_phases_and_breaks_have_tool_tips_too(shown: Shown) -> None:

@@ -71,7 +71,8 @@ class Story:
             self.events.append(RetryScheduled(time=START + at, turn=turn, seconds=retry_in))
 
     def end(self, turn: str, at: float, status: TurnStatus = TurnStatus.SUCCEEDED) -> None:
-        self.attempt_ends(turn, at)
+        # As the engine says it of a process that it ended.
+        self.attempt_ends(turn, at, "It was ended." if status is TurnStatus.STOPPED else "")
         self.events.append(TurnFinished(time=START + at, turn=turn, status=status))
 
     def turn(self, turn: str, began: float, ended: float) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import itertools
 import json
 import os
 import re
@@ -38,6 +39,7 @@ from core.plan import Place
 from core.problems import UserFileError
 from core.recorded_run import RecordedRun, read_run
 from core.report import file_name, report_html, report_json, report_of, write_html, write_json
+from core.report_chart import chart_of
 from core.report_schema import report_schema, report_schema_text
 from core.report_text import fair_share, json_bytes, json_shown, shown
 from core.report_timeline import timeline_of
@@ -314,6 +316,69 @@ def test_the_wait_for_an_answer_that_ended_a_turn_is_drawn_as_waiting() -> None:
         (0, pytest.approx(20), "failed"),
         (pytest.approx(20), pytest.approx(80), "wait"),
     ]
+
+
+@pytest.mark.parametrize("ending", ["tried again", "stopped", "went on"])
+def test_an_answer_without_an_update_is_told_from_what_was_stopped_and_from_what_succeeded(
+    ending: str,
+) -> None:
+    story = Story()
+    (turn,) = story.group(0, "vera")
+    story.begin(turn, 0)
+    story.attempt_ends(turn, 20)
+    if ending == "tried again":
+        story.attempt(turn, 60, 2, AttemptKind.RETRY)
+        story.end(turn, 100)
+    elif ending == "stopped":
+        story.add(TurnFinished(time=START + 100, turn=turn, status=TurnStatus.STOPPED, message="Stopped."))
+    else:
+        story.add(TurnFinished(time=START + 100, turn=turn, message="No update. The run went on."))
+    story.finish(100)
+    chart = run_chart(story.progress)
+    timeline = timeline_of(chart, chart.clock(START + 100), START + 100)
+    assert timeline.rows[0].bars[0].pieces[0].kind == "lacking"
+    drawn = chart_of(timeline, {}, "")
+    assert drawn is not None
+    legend = {entry.kind: entry.words for entry in drawn.legend}
+    assert legend["lacking"] == "answered without a state update"
+    assert "stopped" not in legend
+    said = drawn.rows[0].bars[0].tip.split(" · ")[1]
+    assert said == {"went on": "succeeded without a state update", "stopped": "stopped"}.get(
+        ending, "succeeded"
+    )
+
+
+@pytest.mark.parametrize(
+    ("passes", "numbers"),
+    [(50, ["5", "10", "15"]), (400, ["10", "20", "30"])],
+)
+def test_of_many_passes_some_carry_their_numbers(passes: int, numbers: list[str]) -> None:
+    story = Story()
+    for number in range(passes):
+        (turn,) = story.group(number, "vera", iteration=number + 1)
+        story.turn(turn, number, number + 1)
+    story.finish(passes)
+    chart = run_chart(story.progress)
+    drawn = chart_of(timeline_of(chart, chart.clock(START + passes), START + passes), {}, "")
+    assert drawn is not None
+    named = [mark for mark in drawn.passes if mark.text]
+    assert [mark.text for mark in named][:3] == numbers
+    assert any(not mark.minor for mark in named), "a phone shows some, too"
+    lefts = [float(mark.left) for mark in named]
+    assert all(after - before >= 2.4 for before, after in itertools.pairwise(lefts))
+
+
+def test_where_nothing_waited_the_legend_has_no_waiting() -> None:
+    story = Story()
+    (turn,) = story.group(0, "vera")
+    story.add(TurnStarted(time=START, turn=turn))
+    story.attempt(turn, 0.02)
+    story.end(turn, 1)
+    story.finish(1)
+    chart = run_chart(story.progress)
+    drawn = chart_of(timeline_of(chart, chart.clock(START + 1), START + 1), {}, "")
+    assert drawn is not None
+    assert [entry.kind for entry in drawn.legend] == ["succeeded"]
 
 
 # --- HTML: nothing comes from elsewhere, nothing is but text ------------------------------------------------
