@@ -37,6 +37,8 @@ TEXT_LIMIT = 8 * 1024 * 1024
 LINE_LIMIT = 1024 * 1024
 """Bytes of a line that are held back until its end comes; a longer one is passed on in pieces."""
 
+_LONGEST_CHARACTER = 4
+"""Bytes in UTF-8."""
 _END = 4096
 """Characters at the end of a failed program's output in which a reason is looked for."""
 
@@ -120,7 +122,14 @@ class CommandReader:
             self._hold(data[end:])
             return [NoiseSeen(lines)]
         self._hold(data)
-        return self.finish() if self._line_bytes > LINE_LIMIT else []
+        return self._pass_on() if self._line_bytes > LINE_LIMIT else []
+
+    def _pass_on(self) -> Sequence[OutputEvent]:
+        """What is held of a line without end, but for the beginning of a character at its end."""
+        whole, begun = cut_at_character(b"".join(self._line))
+        self._line, self._line_bytes = [], 0
+        self._hold(begun)
+        return [NoiseSeen(whole)] if whole else []
 
     def finish(self) -> Sequence[OutputEvent]:
         """The last line, when it had no newline."""
@@ -190,6 +199,20 @@ class CommandReader:
             texts.append(decoder.decode(piece))
         texts.append(decoder.decode(b"", final=True))
         return "".join(texts)
+
+
+def cut_at_character(data: bytes) -> tuple[bytes, bytes]:
+    """UTF-8 bytes without the beginning of a character that is not complete at their end, and that.
+
+    What is not UTF-8 is left as it is.
+    """
+    for back in range(1, min(_LONGEST_CHARACTER, len(data)) + 1):
+        byte = data[-back]
+        if byte & 0xC0 == 0x80:
+            continue
+        length = 2 if byte >> 5 == 0b110 else 3 if byte >> 4 == 0b1110 else 4 if byte >> 3 == 0b11110 else 1
+        return (data[:-back], data[-back:]) if back < length else (data, b"")
+    return data, b""
 
 
 def _failure(exit_code: int | None, signal: int | None, stderr_tail: str) -> Failure | None:

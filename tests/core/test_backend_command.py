@@ -213,6 +213,29 @@ def test_a_line_without_end_is_not_held_back_for_ever() -> None:
     assert len(noise(events)) > LINE_LIMIT
 
 
+@pytest.mark.parametrize("piece", [4096, 65536, 65537, LINE_LIMIT + 2])
+@pytest.mark.parametrize("text", ["é漢", "é🎈"])
+def test_a_line_without_end_is_cut_between_characters(text: str, piece: int) -> None:
+    data = ("a" + text * (3 * LINE_LIMIT // len(text.encode()))).encode()
+    reader = CommandReader()
+    events: list[OutputEvent] = []
+    for start in range(0, len(data), piece):
+        events += reader.feed(data[start : start + piece])
+    events += reader.finish()
+    pieces = [event.data for event in events if isinstance(event, NoiseSeen)]
+    assert len(pieces) > 1
+    assert "".join(each.decode() for each in pieces) == data.decode()
+
+
+def test_a_line_without_end_that_is_no_text_is_passed_on_as_it_is() -> None:
+    reader = CommandReader()
+    events: list[OutputEvent] = []
+    data = b"\x80\xbf\xff\xf0" * (LINE_LIMIT // 2)
+    for start in range(0, len(data), 65536):
+        events += reader.feed(data[start : start + 65536])
+    assert noise([*events, *reader.finish()]) == data
+
+
 @pytest.mark.parametrize("piece", [4096, 65537, TEXT_LIMIT + 5])
 def test_of_a_very_long_answer_the_end_is_kept_in_whole_characters(piece: int) -> None:
     data = "🎈".encode() * (TEXT_LIMIT // 4 + 20_000) + b"x" + ANSWER.encode()
