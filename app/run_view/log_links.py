@@ -15,14 +15,23 @@ _FOUND = re.compile(
       | (?P<uri>file:///?[^\s<>"'`]+)
       | File\ "(?P<python>[^"\n]{1,300})",\ line\ (?P<python_line>\d{1,7})
       | (?P<mark>["'`])(?P<quoted>[^"'`\n]{1,300})(?P=mark)
-      | (?P<bare>(?:\b[A-Za-z]:[\\/])?[^\s"'`<>|*?:;,()\[\]{}=…·]+)
+        (?: :(?P<line_behind>\d{1,7}) (?: :(?P<column_behind>\d{1,6}) )? )?
+      | (?P<bare>(?:\b[A-Za-z]:[\\/]
+                   |(?: \[{1,2}[\w.-]{1,60}\]{1,2} | \([\w.-]{1,60}\) )(?=[\\/]) )?
+                 (?: [^\s"'`<>|*?:;,()\[\]{}=…·]++
+                   | (?<=[^\s"'`<>|*?:;,()\[\]{}=…·])
+                     (?: \[{1,2}[\w.-]{1,60}\]{1,2} | \([\w.-]{1,60}\) ) (?=[\w\\/(\[-]|\.\w) )++)
         (?: :(?P<line>\d{1,7}) (?: :(?P<column>\d{1,6}) )?
-          | \((?P<line_in>\d{1,7}) (?: ,\s?(?P<column_in>\d{1,6}) )? \) )?
+          | \((?P<line_in>\d{1,7}) (?: ,\s?(?P<column_in>\d{1,6}) )? \)
+          | \|(?P<line_vim>\d{1,7}) (?: \ col\ (?P<column_vim>\d{1,6}) )? [^|\n]{0,20}\| )?
     """,
     re.VERBOSE,
 )
-_NAME = re.compile(r"[\w.+-]{1,120}\.[A-Za-z]\w{0,9}")
+_NAME = re.compile(r"[\w.+()\[\]-]{1,120}\.[A-Za-z]\w{0,9}")
+_NAME_IN_QUOTES = re.compile(r"[\w .,&@~#+(){}\[\]-]{1,120}\.[A-Za-z]\w{0,9}")
 _IN_QUOTES = re.compile(r"(.+?)(?::(\d{1,7})(?::(\d{1,6}))?)?")
+_ON_THE_WEB = re.compile(r"(.+)#L(\d{1,7})(?:C(\d{1,6}))?(?:-L?\d{1,7}(?:C\d{1,6})?)?")
+"""As pages that show source files name a line of them."""
 _MOST = 40
 """Links of one line; who prints more of them means no one to click."""
 _AFTER = ".,;:!?"
@@ -61,24 +70,40 @@ def _link(match: re.Match[str]) -> Link | None:
         return Link(match.start(), match.start() + len(target), target, is_address=True)
     if match["uri"]:
         shown = _trimmed(match["uri"])
+        web = _ON_THE_WEB.fullmatch(shown)
         target = _of_uri(shown)
-        return Link(match.start(), match.start() + len(shown), target) if target else None
+        line, column = (web[2], web[3]) if web is not None else (None, None)
+        end = match.start() + len(shown)
+        return Link(match.start(), end, target, _number(line), _number(column)) if target else None
     if match["python"]:
         return Link(match.start("python"), match.end("python"), match["python"], int(match["python_line"]))
     if match["quoted"]:
-        inner = _IN_QUOTES.fullmatch(match["quoted"])
-        if inner is None or not _looks_like_file(inner[1]):
-            return None
-        start, end = match.span("quoted")
-        return Link(start, end, inner[1], _number(inner[2]), _number(inner[3]))
+        return _quoted(match)
     bare = match["bare"]
-    line, column = match["line"] or match["line_in"], match["column"] or match["column_in"]
+    line = match["line"] or match["line_in"] or match["line_vim"]
+    column = match["column"] or match["column_in"] or match["column_vim"]
+    end = match.end()
     if line is None:
         bare = bare.rstrip(_AFTER)
+        end = match.start() + len(bare)
+        web = _ON_THE_WEB.fullmatch(bare)
+        if web is not None:
+            bare, line, column = web.groups()
     if not _looks_like_file(bare):
         return None
-    end = match.end() if line is not None else match.start() + len(bare)
     return Link(match.start(), end, bare, _number(line), _number(column))
+
+
+def _quoted(match: re.Match[str]) -> Link | None:
+    """A name in quotes may hold blanks; its line is said within them or behind."""
+    inner = _ON_THE_WEB.fullmatch(match["quoted"]) or _IN_QUOTES.fullmatch(match["quoted"])
+    if inner is None or not (_looks_like_file(inner[1]) or _NAME_IN_QUOTES.fullmatch(inner[1])):
+        return None
+    start, end = match.span("quoted")
+    line, column = inner[2], inner[3]
+    if line is None and match["line_behind"]:
+        line, column, end = match["line_behind"], match["column_behind"], match.end()
+    return Link(start, end, inner[1], _number(line), _number(column))
 
 
 def _number(digits: str | None) -> int | None:

@@ -853,6 +853,14 @@ def test_a_filter_of_ten_million_bytes_leaves_the_window_alone(
             ["https://example.org/a_(b)?q=1", "http://x.org/y"],
         ),
         ("--config=conf/app.toml;x", ["conf/app.toml"]),
+        ("src/br[1].ts:4 app/[id]/page.tsx:12", ["src/br[1].ts@4", "app/[id]/page.tsx@12"]),
+        ("[[...slug]]/page.tsx:1 (shop)/a.ts", ["[[...slug]]/page.tsx@1", "(shop)/a.ts"]),
+        ("src/par(2).ts:1, par(2).ts(3)", ["src/par(2).ts@1", "par(2).ts@3"]),
+        ("src/a.py(3) (src/a.py:3) [src/a.py:3] [a.py]", ["src/a.py@3"] * 3 + ["a.py"]),
+        ("f(a.py) f(src/a.py). a[b.py]", ["a.py", "src/a.py", "b.py"]),
+        ('"a file (x) [y].py":12:3', ["a file (x) [y].py@12:3"]),
+        ("src/a.py#L5 `src/a.py#L5-L9`, a.py#L5C2.", ["src/a.py@5", "src/a.py@5", "a.py@5:2"]),
+        ("src/a.py|3 col 5| error, src/a.py|7| x", ["src/a.py@3:5", "src/a.py@7"]),
         ("+++ b/src/a.py", ["b/src/a.py"]),
         ("1.5 e.g. 3/4 // ... and/or", ["e.g", "3/4", "and/or"]),
         ("plain words only", []),
@@ -871,7 +879,22 @@ def test_what_looks_like_a_file_or_an_address_is_seen(text: str, found: list[str
 
 
 def test_a_line_of_nothing_but_beginnings_of_links_takes_no_time() -> None:
-    for sign in ('"', "/", "a/", "http://", "`a", "x:1", 'File "', "C:\\", "(1,"):
+    for sign in (
+        '"',
+        "/",
+        "a/",
+        "http://",
+        "`a",
+        "x:1",
+        'File "',
+        "C:\\",
+        "(1,",
+        "a[",
+        "a(b",
+        "[[a",
+        "a[b].",
+        "#L1",
+    ):
         links_in(sign * 4096)
 
 
