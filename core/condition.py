@@ -17,6 +17,7 @@ import warnings
 from collections.abc import Callable
 
 from core.condition_compiler import NAMES, Compiler
+from core.condition_mistakes import find_mistake
 from core.condition_words import condition_in_words
 from core.safe_values import ConditionError, Evaluation, Replacement
 from core.state import WorkflowState
@@ -86,12 +87,13 @@ def _parse(text: str, lead: int) -> ast.Expression:
     try:
         return _read(text)
     except SyntaxError as error:
-        column = max(error.offset or 1, 1) + lead if (error.lineno or 1) == 1 else None
-        message = say("The end condition cannot be read: {error}.", error=error.msg)
+        mistake = find_mistake(text, error.offset if (error.lineno or 1) == 1 else None)
+        column = mistake.at + 1 + lead if "\n" not in text[: mistake.at] else None
+        message = say("The end condition cannot be read. {mistake}", mistake=mistake.words)
         raise ConditionError(message, column, _syntax_suggestion(text), _correction(text, lead)) from None
     except (ValueError, MemoryError, RecursionError):
         raise ConditionError(
-            say("The end condition cannot be read: it is nested too deeply or garbled.")
+            say("The end condition cannot be read. It is nested too deeply or garbled.")
         ) from None
 
 

@@ -14,6 +14,13 @@ from core.condition import NAMES, ConditionError, compile_condition, condition_i
 from core.json_types import JsonObject
 from core.state import WorkflowState
 
+_PIECES = (
+    "iteration", "payload.get('a', 0)", " and ", " or ", "not ", " in ", " if ", " else ", " for ", " ", "(",
+    ")", "[", "]", "{", "}", "'", '"', "=", "==", ">", "=>", "<>", "&&", "!", ".", ",", ":", ":=", "*", "**",
+    "-", "%", "0", "07", "1_", "5x", "0x1", "2j", "1.5", "$", "?", "\\", "#", ";", "\u2019", "\u2265",
+    "lambda", "f'{'", "r'a'", "\n", "é",
+)  # fmt: skip
+
 PAYLOAD: JsonObject = {
     "score": 92,
     "scores": [3, 9, 12.5],
@@ -120,7 +127,31 @@ def test_the_names_are_those_of_the_file_format() -> None:
         ("is_complete = True", None, "use “==”"),
         ("is_complete && iteration", None, "“and”"),
         ("!is_complete", None, "“not”"),
-        ("iteration >", None, "cannot be read"),
+        ("payload.get('score', 0) >= 90 and ", 34, "missing after “and”"),
+        ("is_complete and", 16, "missing after “and”"),
+        ("not", 4, "missing after “not”"),
+        ("  iteration >  ", 14, "missing after “>”"),
+        ("payload.get(", 13, "missing after “(”"),
+        ("iteration >= 3 and)", 19, "missing after “and”"),
+        ("iteration in and is_complete", 14, "missing between “in” and “and”"),
+        ("or is_complete", 1, "missing before “or”"),
+        ("iteration > 3 4", 15, "missing between “3” and “4”"),
+        ("payload.get('score' 0) > 1", 21, "missing between “'score'” and “0”"),
+        ("iteration not (3, 4)", None, "cannot be read"),
+        ("len(payload.get('x') > 2", 4, "this ( is not closed"),
+        ("[1, 2) == 2", 6, "a ] is needed, not a )"),
+        ("iteration > 3)", 14, "nothing is open that this ) closes"),
+        ("payload.get('score, 0) > 1", 13, "no ' at its end"),
+        ("5x > 3", 1, "“5x” is neither a number nor a name"),
+        ("iteration > 0777", 13, "does not begin with 0"),
+        ("payload.get(‘score’)", 13, "Write ' instead of ‘"),
+        ("iteration ≥ 3", 11, "Write >= instead of ≥"),
+        ("iteration > $x", 13, "The sign $ cannot stand"),
+        ("is_complete AND iteration", 13, "Write “and” in small letters"),
+        ("iteration => 3", 11, "“=>” cannot stand here"),
+        ("is_complete:", 12, "“:” cannot stand here"),
+        ("return is_complete", 1, "“return” cannot stand"),
+        ("3 if is_complete", 3, "“if” needs an “else”"),
         ("iteration is 3", 14, "use “==”"),
         ("[x for payload in [1]]", 8, "cannot be a loop variable"),
         ("len(x for x in [1])", 1, "[ ]"),
@@ -402,3 +433,17 @@ def test_any_text_is_refused_in_words_or_compiled(text: str) -> None:
 )
 def test_a_condition_is_put_into_words(source: str, words: str) -> None:
     assert condition_in_words(source) == words
+
+
+@settings(max_examples=300)
+@given(st.lists(st.sampled_from(_PIECES), max_size=8))
+def test_what_cannot_be_read_is_said_in_words_of_a_person_with_a_place_in_the_text(pieces: list[str]) -> None:
+    source = "".join(pieces)
+    found: ConditionError | None = None
+    try:
+        compile_condition(source)
+    except ConditionError as error:
+        found = error
+    if found is not None:
+        assert found.column is None or 1 <= found.column <= len(source) + 1
+        assert not any(words in str(found) for words in ("syntax", "literal", "token", "EOF", "Perhaps"))
