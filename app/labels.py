@@ -57,13 +57,22 @@ class NumberLabel(QLabel):
 
 
 class ElidedLabel(QWidget):
-    """One line of text that is cut in the middle where there is no room, with the whole as tool tip."""
+    """One line of text that is cut where there is no room, with the whole as tool tip. `cut`: where; names
+    differ at both ends, sentences begin with what matters."""
 
     accessible_role = QAccessible.Role.StaticText
 
-    def __init__(self, text: str = "", *, bold: bool = False, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        text: str = "",
+        *,
+        bold: bool = False,
+        cut: Qt.TextElideMode = Qt.TextElideMode.ElideMiddle,
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
         self._text = text
+        self._cut = cut
         self.setFont(font(TextSize.TITLE, bold=True) if bold else font())
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
 
@@ -93,7 +102,7 @@ class ElidedLabel(QWidget):
         painter = QPainter(self)
         painter.setPen(theme().color("text"))
         metrics = QFontMetrics(self.font())
-        text = metrics.elidedText(self._text, Qt.TextElideMode.ElideMiddle, self.width())
+        text = metrics.elidedText(self._text, self._cut, self.width())
         painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
 
 

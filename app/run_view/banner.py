@@ -59,7 +59,7 @@ class RunBanner(QWidget):
         self._is_low = self._is_past = False
         self.title = ReadingText(self, bold=True, most_lines=4)
         self.title.setAccessibleName(self.tr("How the run ended"))
-        self.short_title = ElidedLabel("", parent=self)
+        self.short_title = ElidedLabel("", cut=Qt.TextElideMode.ElideRight, parent=self)
         self.short_title.setFont(font(bold=True))
         self.short_title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.fold_button = Button("", ButtonLook.FLAT, "chevron-down", self)
