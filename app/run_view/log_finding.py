@@ -149,6 +149,7 @@ class FindingLog(PlacedLog):
         ):
             line = self._selection.caret.line
         self._sieve, self._home = None, None
+        self._painter.sifted = False
         self._page.sift(None)
         if not self._follow:
             self._page.place = Place(self._page.nearest(line))
@@ -190,6 +191,7 @@ class FindingLog(PlacedLog):
         home = self._home if self._home is not None else self._page.place.line
         self._give_up(self._sieve)
         self._sieve, self._home = sieve, home
+        self._painter.sifted = True
         self._page.sift(sieve)
         self._current_header = None
         self._poll_sieve()

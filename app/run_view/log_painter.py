@@ -83,6 +83,8 @@ class LogPainter:
         self.show_time = True
         self.show_name = False
         self.show_numbers = False
+        self.sifted = False
+        """Not all lines are shown: then their numbers are, too."""
         self.digits = _LEAST_DIGITS
         self.elapsed_from: float | None = None
         self.restyle()
@@ -129,14 +131,19 @@ class LogPainter:
     def count_digits(self, lines: int) -> bool:
         """Make room for the numbers of so many lines. Whether the layout changed."""
         digits = max(_LEAST_DIGITS, len(str(lines)))
-        changed = digits != self.digits and self.show_numbers
+        changed = digits != self.digits and self.numbered
         self.digits = digits
         return changed
 
     @property
+    def numbered(self) -> bool:
+        """Whether the lines have their numbers beside them."""
+        return self.show_numbers or self.sifted
+
+    @property
     def number_width(self) -> float:
         """Width of the column of line numbers with its gap; 0 when it is not shown."""
-        return self._character * self.digits + 10 if self.show_numbers else 0.0
+        return self._character * self.digits + 10 if self.numbered else 0.0
 
     @property
     def time_width(self) -> float:
@@ -280,7 +287,7 @@ class LogPainter:
     def _paint_columns(self, painter: QPainter, row: Row, left: float, baseline: float) -> None:
         """Line number, time and name."""
         x = left + MARGIN
-        if self.show_numbers:
+        if self.numbered:
             painter.setPen(self.color("quiet"))
             painter.drawText(QPointF(x, baseline), f"{row.line + 1:>{self.digits}}")
             x += self.number_width

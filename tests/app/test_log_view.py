@@ -721,11 +721,13 @@ def test_only_lines_that_match_are_shown_with_the_numbers_of_the_file(
     shown = view.visible_text()
     assert shown[-1] == "even 299998"
     assert view._page.rows(400)[-1].laid.row.line == 299_998
+    assert view._painter.number_width > 0, "without their numbers nobody knows where they are"
     append(log, b"seven 2999\nodd\n")
     wait(qtbot, lambda: view._bar.lines_text == "56 of 300,002 lines")
     assert view.visible_text()[-1] == "seven 2999", "it follows the end of what matches"
     QTest.keyClick(field, Qt.Key.Key_Escape)
     assert view.visible_text()[-1] == "odd"
+    assert view._painter.number_width == 0, "as it was chosen"
 
 
 def test_the_place_is_kept_when_lines_are_left_out_and_come_back(
