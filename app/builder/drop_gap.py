@@ -104,7 +104,10 @@ class DropGap(QObject):
     def land(self, target: Target | None, dragged: Collection[int] = ()) -> None:
         """A drop would land there; None: it would do nothing. `dragged`: the nodes that it would move."""
         anatomy, outline = self._anatomy, self._model.outline
-        landing = None if target is None else Landing(target, words.landing(target, outline, dragged))
+        landing = None
+        if target is not None:
+            text = words.landing(target, outline, dragged)
+            landing = Landing(target, text, tuple(name for name in words.names_of(outline) if name in text))
         if landing == anatomy.landing:
             return
         anatomy.landing = landing

@@ -262,7 +262,13 @@ def landing(target: Target, outline: Outline, dragged: Collection[int] = ()) -> 
     """
     if isinstance(target, OnAgent):
         found = outline.find_agent(target.node_id)
-        return tr("in parallel with {0}").format(found[2].entry.agent) if found else ""
+        if found is None:
+            return ""
+        _, around, node = found
+        # Over a row of a parallel group a drop joins all of it, as between its rows.
+        joined = around.agents if around.is_parallel else (node,)
+        staying = [each.entry.agent for each in joined if each.id not in dragged or each is node]
+        return tr("in parallel with {0}").format(names_in_short(staying))
     if isinstance(target, NewStep):
         before = (
             _staying(group, dragged) for group in reversed(outline.groups(target.phase)[: target.index])
@@ -287,6 +293,13 @@ def landing(target: Target, outline: Outline, dragged: Collection[int] = ()) -> 
     if earlier > 0:
         return tr("after {0}").format(staying[earlier - 1])
     return tr("before {0}").format(staying[0])
+
+
+def names_of(outline: Outline) -> frozenset[str]:
+    """The names of all agents and groups."""
+    names = {group.settings.name or "" for _, _, group in outline.all_groups()}
+    names |= {node.entry.agent for _, _, node in outline.all_agents()}
+    return frozenset(names - {""})
 
 
 def _staying(group: GroupNode, dragged: Collection[int]) -> GroupNode | None:

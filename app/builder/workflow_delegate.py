@@ -103,7 +103,8 @@ class WorkflowDelegate(QStyledItemDelegate):
         if boxes.ends_card:
             landing = self._anatomy.landing
             lands = landing is not None and self._model.phase_of_target(landing.target) == phase
-            text = landing.words if landing is not None and lands else words.phase_lesson(phase)
+            room = boxes.zone.width() - 2 * LESSON_PADDING
+            text = landing.fitting(room) if landing is not None and lands else words.phase_lesson(phase)
             self._paint_zone(painter, boxes.zone, text, lands)
 
     def _paint_zone(self, painter: QPainter, zone: QRect, text: str, active: bool) -> None:
@@ -239,7 +240,8 @@ class WorkflowDelegate(QStyledItemDelegate):
         right = body.right() - PADDING
         landing = self._anatomy.landing
         if partner and landing is not None:
-            return _right_text(painter, body, right, landing.words, font(), colors.color("accent")) - 8
+            text = landing.fitting(body.width() * 6 // 10)
+            return _right_text(painter, body, right, text, font(), colors.color("accent")) - 8
         badge = self._model.badge(index)
         if badge is not None:
             return self._paint_badge(painter, body, right, badge) - 8
@@ -294,7 +296,7 @@ class WorkflowDelegate(QStyledItemDelegate):
             return
         zone = gap.adjusted(6, 3, -6, -3) if isinstance(landing.target, InGroup) else gap
         if zone.height() >= QFontMetrics(font()).height():
-            self._paint_zone(painter, zone, landing.words, True)
+            self._paint_zone(painter, zone, landing.fitting(zone.width() - 2 * LESSON_PADDING), True)
 
     # --- renaming and tool tips ------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, Qt
 from PySide6.QtGui import QFontMetrics
 
 from app.builder import words
+from app.builder.fitted_words import fitted
 from app.builder.workflow_model import Kind, WorkflowModel
 from app.document_edits import InGroup, NewStep, OnAgent, Target
 from app.theme import TextSize, font
@@ -27,10 +28,15 @@ LESSON_PADDING = 12
 
 @dataclass(frozen=True, slots=True)
 class Landing:
-    """Where a drag would land, and what that means in words."""
+    """Where a drag would land, and what that means in words. `names`: those of agents and groups in them."""
 
     target: Target
     words: str
+    names: tuple[str, ...] = ()
+
+    def fitting(self, room: int) -> str:
+        """The words in `room` pixels of the usual font."""
+        return fitted(self.words, self.names, QFontMetrics(font()), room)
 
 
 @dataclass(frozen=True, slots=True)

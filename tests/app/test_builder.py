@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QAbstractItemModel, QMimeData, QModelIndex, QPoint, QRect, Qt
-from PySide6.QtGui import QAccessible, QContextMenuEvent
+from PySide6.QtGui import QAccessible, QContextMenuEvent, QFontMetrics
 from PySide6.QtWidgets import (
     QApplication,
     QLineEdit,
@@ -23,7 +23,7 @@ from pytestqt.qtbot import QtBot
 from app.builder import mime, words
 from app.builder.drag_picture import drag_picture, hot_spot
 from app.document import InGroup, NewStep, OnAgent, WorkflowDocument
-from app.theme import Appearance, Scheme, theme
+from app.theme import Appearance, Scheme, font, theme
 from app.turn_badge import TurnBadge
 from core.events import TurnStatus
 from core.plan import Place
@@ -228,7 +228,6 @@ def test_every_place_can_be_dropped_on(builder: Builder) -> None:
         "in parallel with amala",
         "after amala",
         "new step after amala",
-        "in parallel with linter",
         "in parallel with vera and 2 others",
         "new step after vera and 2 others",
         "first step of the finalization",
@@ -267,7 +266,31 @@ def test_a_gap_closes_when_the_drag_is_aimed_at_an_agent(builder: Builder) -> No
     builder.hover(builder.at_rest(builder.agent("linter")), data)
     builder.settle()
     assert builder.open_gap().isEmpty()
-    assert builder.view.tree.gap.landing_words == "in parallel with linter"
+    assert builder.view.tree.gap.landing_words == "in parallel with vera and 2 others"
+
+
+def test_over_a_row_of_a_parallel_group_the_words_are_those_between_its_rows(builder: Builder) -> None:
+    data = mime.agents_payload(["amala"])
+    between = builder.hover(builder.at(builder.agent("linter"), 0.05), data)
+    builder.leave()
+    assert builder.hover(builder.at_rest(builder.agent("linter")), data) == between
+
+
+def test_a_long_name_gives_way_within_the_words_about_a_drop(builder: Builder) -> None:
+    long = "a_very_long_agent_name_that_goes_on_and_on_and_ends_in_security"
+    builder.document.rename_agent("vera", long)
+    data = mime.agents_payload(["amala"])
+    builder.hover(builder.at(builder.agent("linter"), 0.05), data)
+    landing = builder.view.tree.anatomy.landing
+    assert landing is not None
+    metrics = QFontMetrics(font())
+    room = metrics.horizontalAdvance("in parallel with a_ver…urity and 2 others") + 8
+    text = landing.fitting(room)
+    assert metrics.horizontalAdvance(text) <= room
+    assert text.startswith("in parallel with a_v")
+    assert text.endswith("y and 2 others")
+    assert "…" in text
+    assert landing.fitting(3 * room) == landing.words
 
 
 class _Still(QProxyStyle):
