@@ -138,7 +138,7 @@ def phase_when(phase: Phase, settings: Workflow) -> str:
         return tr("once")
     if phase == "finalization":
         if settings.finalize_on_abort:
-            return tr("once, also when the loop did not complete")
+            return tr("once, also when all loops are used up")
         return tr("once, when the loop completed")
     until = condition_in_words(settings.end_state_condition)
     if settings.max_loops == 1:

@@ -359,7 +359,7 @@ class WorkflowPage(FormPage):
 
     def _show_finalization(self) -> None:
         setting = self._document.in_force("finalize_on_abort")
-        text = self.tr("also when the loop did not complete")
+        text = self.tr("also when all loops are used up")
         if setting.origin not in (Origin.WORKFLOW, Origin.DEFAULT):
             text = self.tr("{0} ({1})").format(text, words.where_from(setting))
         self._finalize.box.set_words(text)
