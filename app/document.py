@@ -149,7 +149,7 @@ class WorkflowDocument(OpenWorkflow):
         return new_agents if pieces.agents else new_groups
 
     def make_group(self, node_ids: Collection[int]) -> bool:
-        """Make a parallel group of agents; of one alone: a step of its own."""
+        """Make a parallel group of agents, in each phase one; of one alone: a step of its own."""
         chosen = [node.id for _, _, node in self._outline.all_agents() if node.id in node_ids]
         text = self.tr("Group {0}") if len(chosen) > 1 else self.tr("Take {0} out of the group")
         text = text.format(self._names(node_ids))

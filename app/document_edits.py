@@ -247,13 +247,20 @@ def _other_phase(outline: Outline, phase: Phase, direction: int) -> NewStep | No
 
 
 def make_group(outline: Outline, node_ids: Collection[int], new_id: NewId) -> Outline:
-    """A parallel group of these agents where the first of them stands.
+    """A parallel group of these agents where the first of them stands; of several phases, one in each.
 
-    One agent alone becomes a step of its own: after those that it was parallel with, or between those that
-    stood before and after it.
+    A phase of which only one is chosen then stays as it is. One agent alone becomes a step of its own: after
+    those that it was parallel with, or between those that stood before and after it.
     """
     chosen = [(place, group, node) for place, group, node in outline.all_agents() if node.id in node_ids]
     if not chosen:
+        return outline
+    phases = [phase for phase in PHASES if any(place.phase == phase for place, _, _ in chosen)]
+    if len(phases) > 1:
+        for phase in phases:
+            ids = [node.id for place, _, node in chosen if place.phase == phase]
+            if len(ids) > 1:
+                outline = make_group(outline, ids, new_id)
         return outline
     mode: Mode = "parallel" if len(chosen) > 1 else "sequential"
     first_place, first_group, first = chosen[0]

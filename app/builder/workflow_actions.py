@@ -141,6 +141,8 @@ class WorkflowActions(QObject):
             self.tr("Take out of the &group") if len(agents) == 1 else self.tr("Make a &group")
         )
         one_already = self.tr("What is selected is a group already.") if agents else nothing
+        if len(agents) > 1:
+            one_already = self.tr("A group is within a phase: select more than one agent of a phase.")
         offer(
             self.make_group,
             editable and bool(agents) and self._would_group(agents),
@@ -172,10 +174,11 @@ class WorkflowActions(QObject):
         return library is not None and library.get(name) is None and not library.problems_of(name)
 
     def _would_group(self, agents: Sequence[AgentNode]) -> bool:
-        group = self._document.outline.group_of(agents[0].id)
-        if group is None or len(agents) > 1:
-            return True
-        return len(group[2].agents) > 1
+        places = [self._document.outline.group_of(agent.id) for agent in agents]
+        phases = [place[0] for place in places if place is not None]
+        if len(agents) > 1:
+            return any(phases.count(phase) > 1 for phase in phases)
+        return places[0] is not None and len(places[0][2].agents) > 1
 
     def _any_enabled(self, nodes: Sequence[int]) -> bool:
         outline = self._document.outline

@@ -25,6 +25,7 @@ from app.builder.drag_picture import drag_picture, hot_spot
 from app.document import InGroup, NewStep, OnAgent, WorkflowDocument
 from app.theme import Appearance, Scheme, font, theme
 from app.turn_badge import TurnBadge
+from app.why_not import why_not
 from core.events import TurnStatus
 from core.plan import Place
 from core.state import PHASES
@@ -267,6 +268,20 @@ def test_a_gap_closes_when_the_drag_is_aimed_at_an_agent(builder: Builder) -> No
     builder.settle()
     assert builder.open_gap().isEmpty()
     assert builder.view.tree.gap.landing_words == "in parallel with vera and 2 others"
+
+
+def test_agents_of_different_phases_are_not_grouped_and_it_is_said_why(builder: Builder) -> None:
+    builder.select(builder.agent("proteus"), builder.agent("amala"))
+    action = builder.view.commands.make_group
+    assert "more than one agent of a phase" in why_not(action)
+    before = builder.document.outline
+    builder.press(Qt.Key.Key_G, Qt.KeyboardModifier.ControlModifier)
+    assert builder.document.outline == before
+    builder.press(Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    builder.press(Qt.Key.Key_G, Qt.KeyboardModifier.ControlModifier)
+    assert builder.shape("preparation") == ["seq(proteus)"]
+    assert builder.shape() == ["par(amala vera linter security_auditor)"]
+    assert builder.shape("finalization") == ["seq(consolidator)"]
 
 
 def test_over_a_row_of_a_parallel_group_the_words_are_those_between_its_rows(builder: Builder) -> None:

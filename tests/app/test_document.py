@@ -110,16 +110,24 @@ def test_moving_within_a_group_counts_places_as_they_were_before(document: Workf
     assert loop(document)[1] == "par(linter security_auditor vera)"
 
 
-def test_agents_of_several_phases_are_grouped_where_the_first_of_them_stands(
+def test_agents_of_several_phases_are_grouped_in_each_of_them(
     document: WorkflowDocument,
 ) -> None:
     chosen = {agent(document, name) for name in ("amala", "linter", "consolidator")}
     assert document.make_group(chosen)
     assert shape(document) == {
         "preparation": ["seq(proteus)"],
-        "loop": ["par(amala linter consolidator)", "par(vera security_auditor)"],
-        "finalization": [],
+        "loop": ["par(amala linter)", "par(vera security_auditor)"],
+        "finalization": ["seq(consolidator)"],
     }
+    document.insert_agents(["vera"], NewStep("finalization", 1))
+    assert document.make_group({node.id for _, _, node in document.outline.all_agents()})
+    assert shape(document) == {
+        "preparation": ["seq(proteus)"],
+        "loop": ["par(amala linter vera security_auditor)"],
+        "finalization": ["par(consolidator vera)"],
+    }
+    assert document.undo_stack.count() == 3
 
 
 def test_an_agent_in_parallel_with_the_next_joins_the_group_that_follows(document: WorkflowDocument) -> None:
