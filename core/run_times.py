@@ -27,6 +27,9 @@ from core.time_spans import Span, union, within, without
 from core.turn_progress import TurnProgress
 from core.words import say
 
+_TOO_SHORT = 2.0
+"""Seconds of a run about which nothing is said but how long it was."""
+
 
 @dataclass(frozen=True, slots=True)
 class Band:
@@ -68,6 +71,9 @@ def savings_words(savings: Savings, *, short: bool = False) -> str:
     """In one line: `4:12 of work in 2:14 · 1.9 times faster than in sequence`. `short`: for little room."""
     if savings.work <= 0:
         return say("No agent has worked yet")
+    if savings.wall < _TOO_SHORT:
+        # The agents' own time is the lesser part of it, and the smaller the less it says.
+        return say("{work} of work in {time}", work=f"{savings.work:.1f} s", time=f"{savings.wall:.1f} s")
     work, time, times = duration_words(savings.work), duration_words(savings.wall), savings.times_faster
     if savings.worth_saying:
         if short:

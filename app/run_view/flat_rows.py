@@ -75,11 +75,16 @@ class FlatHeader(QHeaderView):
         right = isinstance(wished, Qt.AlignmentFlag) and bool(wished & Qt.AlignmentFlag.AlignRight)
         side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
         painter.drawText(
-            rect.adjusted(12 if logicalIndex == 0 else 4, 0, -8 if right else -4, 0),
+            rect.adjusted(12 if logicalIndex == 0 else 4, 0, -self._cell_margin if right else -4, 0),
             side | Qt.AlignmentFlag.AlignVCenter,
             text,
         )
         painter.restore()
+
+    @property
+    def _cell_margin(self) -> int:
+        """What the style leaves between the text of a cell and its edge."""
+        return self.style().pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin, None, self) + 1
 
 
 class _CalmSelection(QObject):

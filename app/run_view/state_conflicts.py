@@ -30,6 +30,7 @@ class ConflictTable(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.model = ConflictModel(self)
+        self._up_to: int | None = None
         self.button = Button("", ButtonLook.FLAT, "triangle-alert", self.parentWidget())
         self.button.setCheckable(True)
         self.button.setToolTip(self.tr("List what agents did not agree about"))
@@ -70,12 +71,25 @@ class ConflictTable(QWidget):
         if not self.model.show(conflicts):
             return False
         count = len(conflicts)
-        words = self.tr("{0} conflict") if count == 1 else self.tr("{0} conflicts")
-        self.button.setText(words.format(f"{count:,}"))
+        self._say_count()
         self.button.setVisible(count > 0)
         if not count:
             self.button.setChecked(False)
         return True
+
+    def say_up_to(self, count: int | None) -> None:
+        """How many there were up to the point that is shown; None: it is the latest."""
+        if count != self._up_to:
+            self._up_to = count
+            self._say_count()
+
+    def _say_count(self) -> None:
+        count, up_to = len(self.entries), self._up_to
+        words = self.tr("{0} conflict") if count == 1 else self.tr("{0} conflicts")
+        number = f"{count:,}"
+        if up_to is not None and up_to != count:
+            number = self.tr("{0} of {1}").format(f"{up_to:,}", number)
+        self.button.setText(words.format(number))
 
     def text(self, number: int) -> str:
         """All of a conflict, for reading."""

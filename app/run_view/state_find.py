@@ -7,7 +7,7 @@ from PySide6.QtGui import QAccessible, QAction, QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from app.buttons import Button, ButtonLook
-from app.fields import OutlinedField
+from app.fields import FIELD_HEIGHT, OutlinedField
 from app.labels import QuietLabel
 from app.theme import font, icon
 
@@ -55,6 +55,7 @@ class StateFind(QWidget):
         self.field.setAccessibleName(self.tr("Find keys and values"))
         self.field.setToolTip(self.tr("Find keys and values (Ctrl+F)"))
         self.field.setClearButtonEnabled(False)
+        self.field.setMinimumHeight(FIELD_HEIGHT)
         self.field.addAction(
             QAction(icon("search", "quiet"), self.tr("Find"), self), _Field.ActionPosition.LeadingPosition
         )

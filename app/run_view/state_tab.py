@@ -338,11 +338,14 @@ class StateTab(QWidget):
         key = (len(entries), entries[-1] if entries else None, places)
         if self._known_disputes[0] != key:
             paths = self.conflict_part.model.paths()
-            found = Disputes.of(
-                (number, paths[number])
+            numbers = [
+                number
                 for number, entry in enumerate(entries)
                 if (entry.phase, entry.iteration, entry.group) in places
-            )
+            ]
+            latest = self.points.number + 1 >= len(self._history.points)
+            self.conflict_part.say_up_to(None if latest else len(numbers))
+            found = Disputes.of((number, paths[number]) for number in numbers)
             self._known_disputes = (key, found)
         return self._known_disputes[1]
 

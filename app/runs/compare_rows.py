@@ -10,7 +10,7 @@ from app.runs.entry import Outcome
 from app.runs.words import moment_words, outcome_words, tr
 from core.compare_runs import Difference, DifferenceKind, Differences, RunComparison
 from core.json_types import JsonValue
-from core.progress_words import dollar_words, duration_words
+from core.progress_words import dollar_words, duration_words, whole_seconds
 from core.report_model import AgentCost, RunReport, UsageReport
 
 _OUTCOMES = {
@@ -21,6 +21,8 @@ _OUTCOMES = {
     "cut_off": Outcome.CUT_OFF,
     "going_on": Outcome.GOING_ON,
 }
+_PERCENT_FROM = 10
+"""Seconds; of less, percents would be about what is rounded away."""
 _SHORT = 160
 """Characters of a value in a row; the pane below has more of it."""
 
@@ -150,9 +152,12 @@ def _number(name: str, first: int, second: int) -> CompareRow:
 
 def _time(name: str, first: float, second: float) -> CompareRow:
     change = ""
-    by = int(second) - int(first)
+    # Of what is shown, which is rounded: so that who reckons comes to the same.
+    one, other = whole_seconds(first), whole_seconds(second)
+    by = other - one
     if by:
-        change = f"{'+' if by > 0 else '−'}{duration_words(abs(by))}{_percent(first, second)}"
+        percent = _percent(first, second) if min(one, other) >= _PERCENT_FROM else ""
+        change = f"{'+' if by > 0 else '−'}{duration_words(abs(by))}{percent}"
     return CompareRow(name, duration_words(first), duration_words(second), change, bool(by))
 
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from app.buttons import Button, ButtonLook
 from app.flow_layout import FlowLayout
-from app.labels import Line
+from app.labels import Line, QuietLabel
 from app.reading_text import ReadingText, harmless
 from app.runs.entry import Outcome, RunEntry
 from app.runs.possible_list import PossibleList
@@ -116,6 +116,12 @@ class RunDetail(QWidget):
         column.addWidget(self.about)
         column.addStretch(1)
         self._scroll.setWidget(body)
+        self.nothing = QuietLabel(
+            self.tr("Select a run to see what it came to and what can be done with it."), self
+        )
+        self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.nothing.setWordWrap(True)
+        self.nothing.setMargin(24)
         foot = self._foot = QWidget(self)
         row = QVBoxLayout(foot)
         row.setContentsMargins(12, 8, 12, 8)
@@ -124,6 +130,7 @@ class RunDetail(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self._scroll, 1)
+        layout.addWidget(self.nothing, 1)
         self._line = Line(self)
         layout.addWidget(self._line)
         layout.addWidget(foot)
@@ -134,7 +141,7 @@ class RunDetail(QWidget):
 
     def show_run(self, entry: RunEntry | None, now: float) -> None:
         """Show this run; None: nothing."""
-        self._body.setVisible(entry is not None)
+        self._show_body(entry is not None)
         self.possible.hide()
         self.form.show_run(entry)
         resumable = entry is not None and entry.resumable
@@ -162,6 +169,12 @@ class RunDetail(QWidget):
         self.more_button.setVisible(entry.resumable)
         self._show_limits()
         self.open_button.set_look(ButtonLook.OUTLINED if entry.resumable else ButtonLook.FILLED)
+
+    def _show_body(self, shown: bool) -> None:
+        """What there is to say about runs, or that none is selected."""
+        self._body.setVisible(shown)
+        self._scroll.setVisible(shown)
+        self.nothing.setVisible(not shown)
 
     def show_facts(self, entry: RunEntry, now: float) -> None:
         """What changes of a run while it goes on."""
@@ -193,7 +206,7 @@ class RunDetail(QWidget):
     def show_several(self, entries: Sequence[RunEntry]) -> None:
         """Show what several runs come to."""
         self.show_run(None, 0.0)
-        self._body.show()
+        self._show_body(True)
         self.title.setText(self.tr("{0} selected").format(runs_words(len(entries))))
         self.facts.setText(harmless(sum_words(entries)))
         self.facts.show()

@@ -18,7 +18,7 @@ from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPalette, QResizeEv
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyleOptionViewItem, QTreeView, QWidget
 
 from app.focus_line import FocusLine
-from app.runs.columns import Column, sample, short_sample
+from app.runs.columns import Column, cell, sample, short_sample
 from app.runs.run_delegate import ICON_SPACE, ROW_MARGIN, RunDelegate
 from app.runs.run_list import RunList
 from app.runs.words import ending_words
@@ -97,6 +97,8 @@ class RunTable(QTreeView):
         self._is_table = False
         self._columns: frozenset[Column] = frozenset()
         self._delegate = RunDelegate(self)
+        self._widest_cost = ""
+        """What stands in the widest cell of costs; the sum of which not all is known takes more words."""
         self.setFrameShape(QTreeView.Shape.NoFrame)
         # Also beside the header, over the scroll bar.
         self.setBackgroundRole(QPalette.ColorRole.Base)
@@ -139,6 +141,8 @@ class RunTable(QTreeView):
             needed = text.horizontalAdvance(short_sample(column) if short else sample(column))
             if column is Column.OUTCOME:
                 needed += ICON_SPACE
+            elif column is Column.COST:
+                needed = max(needed, text.horizontalAdvance(self._widest_cost))
             widths[column] = max(needed, head.horizontalAdvance(title) + _SORT_ICON + 2) + 16
         widths[Column.WORKFLOW] += ROW_MARGIN
         return widths
@@ -209,6 +213,8 @@ class RunTable(QTreeView):
 
     def fit_words(self) -> None:
         """Other runs are listed, with other words."""
+        costs = (cell(Column.COST, entry, 0.0) for entry in self._runs.known if entry.spent.unpriced)
+        self._widest_cost = max(costs, key=len, default="")
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802

@@ -203,15 +203,28 @@ class RunsPage(QWidget):
             self._chosen = False
             self.runs.clear()
             self.where.set_text(str(reading.folder or ""))
+        gone = self._first_gone(reading)
         if reading.folders is not None:
             self.runs.keep_only(set(reading.folders))
         self.runs.put(reading.entries)
+        if gone is not None and self.runs.rowCount():
+            # Who deletes one run after the other goes on where he is, and never hits the newest.
+            self.list.choose(self.runs.index(min(gone, self.runs.rowCount() - 1), 0))
+            self._chosen = True
         self._reading = not reading.last
         self._problem = reading.problem or self._problem
         self.list.fit_words()
         self._select()
         self._show_current()
         self._show_state()
+
+    def _first_gone(self, reading: Reading) -> int | None:
+        """The row of the first run that is selected, where none of those that are is there any more."""
+        rows = self.list.selected_rows()
+        if reading.folders is None or not rows:
+            return None
+        stays = set(reading.folders)
+        return None if any(self.runs.entries[row].folder in stays for row in rows) else rows[0]
 
     def _select(self) -> None:
         """What was asked for; else the newest or the first that can go on, unless the user has chosen."""

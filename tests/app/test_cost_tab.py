@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import QModelIndex, Qt
-from PySide6.QtGui import QAccessible, QGuiApplication
+from PySide6.QtGui import QAccessible, QGuiApplication, QImage
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -263,6 +263,27 @@ def test_a_share_stands_on_the_line_of_the_other_numbers(tab: CostTab) -> None:
         ]
         bottoms.append(ink[-1])
     assert bottoms[0] == bottoms[1]
+
+
+def test_a_heading_ends_where_the_numbers_below_it_end(tab: CostTab) -> None:
+    run = Running(tab)
+    run.group(1, "vera", "linter")
+    run.use("loop/1/0/0", 1.11, 111)
+    run.settle()
+    QApplication.processEvents()
+    tree = tab.tree
+    head, body = tree.header().viewport().grab().toImage(), tree.viewport().grab().toImage()
+    column = tree.header().sectionViewportPosition(TOKENS)
+    columns = range(column + 4, column + tree.columnWidth(TOKENS))
+    box = tree.visualRect(tab.model.index(0, TOKENS))
+
+    def last_ink(picture: QImage, top: int, bottom: int) -> int:
+        ground = picture.pixel(columns[-1], top)
+        return max(x for x in columns if any(picture.pixel(x, y) != ground for y in range(top, bottom)))
+
+    heading = last_ink(head, 2, tree.header().height() - 2)
+    number = last_ink(body, box.top() + 2, box.bottom() - 2)
+    assert abs(heading - number) <= 1
 
 
 def test_every_part_has_a_name(tab: CostTab) -> None:

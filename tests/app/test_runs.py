@@ -21,6 +21,7 @@ from pytestqt.qtbot import QtBot
 
 from app.plain_text import plain_tool_tip
 from app.runs.columns import Column
+from app.runs.compare_rows import _time
 from app.runs.entry import Outcome, RunEntry, RunLimits
 from app.runs.resume_form import ResumeForm
 from app.runs.run_delegate import ICON_SPACE, ROW_MARGIN
@@ -695,6 +696,60 @@ def test_workflows_are_not_cut_for_outcomes_that_need_no_room(
     for row in range(2):
         name = page.runs.index(row, Column.WORKFLOW).data()
         assert page.list.columnWidth(Column.WORKFLOW) >= metrics.horizontalAdvance(name) + ROW_MARGIN + 8
+
+
+@pytest.mark.parametrize("width", [682, 768, 1024])
+def test_a_cost_of_which_a_part_is_not_known_is_not_cut(
+    pages: Callable[[list[RunEntry]], RunsPage], width: int
+) -> None:
+    spent = Spent(Usage(input_tokens=400, cost_usd=1.71), unpriced=True)
+    page = pages([entry(1), entry(2, spent=spent)])
+    page.resize(width, 700)
+    QApplication.processEvents()
+    view = page.list
+    assert view.is_table
+    words = page.runs.index(0, Column.COST).data()
+    assert words == "$1.71 + unknown"
+    room = view.columnWidth(Column.COST)
+    assert room >= QFontMetrics(font(tabular=True)).horizontalAdvance(words) + 8
+    assert view.header().length() <= view.viewport().width()
+
+
+def test_after_a_run_was_deleted_its_neighbour_is_selected(
+    qtbot: QtBot, pages: Callable[[list[RunEntry]], RunsPage]
+) -> None:
+    page = pages([entry(n) for n in range(1, 6)])
+    for gone, neighbour in ((3, 2), (2, 1), (1, 4)):
+        assert page.log_dir is not None
+        page.list.choose(page.runs.index_of(page.log_dir / entry(gone).folder.name))
+        (page.log_dir / entry(gone).folder.name).rmdir()
+        count = page.runs.rowCount()
+        page.read_again()
+        qtbot.waitUntil(lambda count=count: page.runs.rowCount() == count - 1, timeout=10_000)
+        assert page.current is not None
+        assert page.current.run_id == entry(neighbour).run_id
+
+
+def test_where_no_run_is_selected_it_is_said_how_to_see_one(
+    pages: Callable[[list[RunEntry]], RunsPage],
+) -> None:
+    page = pages([entry(1)])
+    assert not page.detail.nothing.isVisible()
+    page.list.clearSelection()
+    assert page.detail.nothing.isVisible()
+    assert page.detail.nothing.text().startswith("Select a run")
+    page.list.selectAll()
+    assert not page.detail.nothing.isVisible()
+
+
+def test_a_comparison_reckons_with_the_times_that_it_shows() -> None:
+    row = _time("Work", 0.3, 550.4)
+    assert (row.first, row.second, row.change) == ("0:00", "9:10", "+9:10")
+    row = _time("Work", 0.6, 550.4)
+    assert (row.first, row.second, row.change) == ("0:01", "9:10", "+9:09")
+    assert _time("Work", 0.32, 3.0).change == "+0:03", "percents of what is rounded away say nothing"
+    assert _time("Work", 20.0, 30.2).change == "+0:10 (+51 %)"
+    assert not _time("Work", 1.2, 1.4).differs
 
 
 def test_chips_leave_out_words_rather_than_take_rows_from_a_low_list(

@@ -181,6 +181,23 @@ def test_a_conflict_is_marked_where_it_is_and_both_values_are_one_click_away(
     assert "Kept (linter):\n71" in read
 
 
+def test_at_an_earlier_point_the_conflicts_up_to_there_are_counted(tab: StateTab, qtbot: QtBot) -> None:
+    run = Running(tab)
+    conflicts: list[RecordedConflict] = []
+    for score in range(3):
+        run.merge(("vera", {"score": score}), ("linter", {"score": score + 10}))
+        conflict = Conflict("payload.score", MergeRule.LAST, "vera", score, "linter", score + 10, score + 10)
+        conflicts.append(RecordedConflict(conflict, "loop", score + 1, 0))
+        tab.show_conflicts(conflicts)
+    button = tab.conflict_part.button
+    assert button.text() == "3 conflicts"
+    tab.points.step_back()
+    tab.points.step_back()
+    qtbot.waitUntil(lambda: button.text() == "1 of 3 conflicts")
+    tab.points.choose_latest()
+    qtbot.waitUntil(lambda: button.text() == "3 conflicts")
+
+
 def test_thousands_of_conflicts_are_spelled_out_only_where_one_looks(
     qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

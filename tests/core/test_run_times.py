@@ -99,6 +99,11 @@ def test_one_agent_after_another_saves_nothing_and_says_so() -> None:
     assert "hardly any" in savings_words(Savings(100, 99, 99, 1))
 
 
+def test_of_a_moment_only_its_length_is_said() -> None:
+    # The bars on the screen, which hold what a process takes to begin, may well overlap.
+    assert savings_words(Savings(0.24, 0.66, 0.16)) == "0.2 s of work in 0.7 s"
+
+
 def test_a_running_run_is_counted_up_to_now() -> None:
     story = Story()
     vera, linter = story.group(0, "vera", "linter")
