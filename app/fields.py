@@ -203,7 +203,9 @@ def paint_frame(widget: QWidget, box: QRect | None = None) -> None:
     painter = QPainter(widget)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     width = 1.5 if widget.hasFocus() else 1.0
-    painter.setPen(QPen(theme().color("accent" if widget.hasFocus() else "line"), width))
+    # Of a part of a widget, such as the box of a check box, its frame is all that is seen of it.
+    idle = "line" if box is None else "edge" if widget.isEnabled() else "disabled"
+    painter.setPen(QPen(theme().color("accent" if widget.hasFocus() else idle), width))
     frame = QRectF(widget.rect() if box is None else box)
     radius = _RADIUS if box is None else 2.5
     painter.drawRoundedRect(frame.adjusted(0.75, 0.75, -0.75, -0.75), radius, radius)

@@ -54,6 +54,8 @@ class Theme:
     raised: str
     """A header on a surface, hover."""
     line: str
+    edge: str
+    """Of what is told by its outline alone, such as an empty check box: 3:1 on every ground."""
     text: str
     quiet: str
     """Secondary text: still 4.5:1."""
@@ -92,6 +94,7 @@ LIGHT = Theme(
     surface="#ffffff",
     raised="#f7f8fa",
     line="#d6d9de",
+    edge="#7c8188",
     text="#1b1d21",
     quiet="#5f6368",
     accent="#0072b2",
@@ -113,6 +116,7 @@ DARK = Theme(
     surface="#1e1f23",
     raised="#26282d",
     line="#3a3d43",
+    edge="#83888f",
     text="#e8eaed",
     quiet="#a8adb3",
     accent="#56b4e9",

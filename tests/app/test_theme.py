@@ -9,19 +9,22 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QPoint, QSize, Qt
 from PySide6.QtGui import QColor, QIcon, QPalette
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QStyle, QStyleOptionButton
 from pytestqt.qtbot import QtBot
 
 import app
 import resources
+from app.fields import OutlinedCheckBox
 from app.theme import DARK, LIGHT, STATUS_ICONS, Appearance, Scheme, Theme, icon, palette, theme
 from core.events import TurnStatus
 
 THEMES = pytest.mark.parametrize("colors", [LIGHT, DARK], ids=["light", "dark"])
 GROUNDS = ("ground", "surface", "raised", "accent_soft")
 TEXTS = ("text", "quiet", "accent", "succeeded", "failed", "other")
+OUTLINE = 3.0
+"""WCAG 2.1, success criterion 1.4.11, for what is no text."""
 READABLE = 4.5
 """WCAG 2.1, success criterion 1.4.3, for text of usual size."""
 
@@ -74,6 +77,12 @@ def test_what_native_widgets_show_is_readable(colors: Theme) -> None:
         assert contrast(made.color(text), made.color(ground)) >= READABLE, (text, ground)
 
 
+@THEMES
+@pytest.mark.parametrize("ground", GROUNDS)
+def test_what_is_told_by_its_outline_alone_is_seen(colors: Theme, ground: str) -> None:
+    assert contrast(colors.color("edge"), colors.color(ground)) >= OUTLINE
+
+
 def test_every_status_has_a_sign_of_its_own() -> None:
     assert set(STATUS_ICONS) == set(TurnStatus)
     assert len(set(STATUS_ICONS.values())) == len(STATUS_ICONS)
@@ -118,6 +127,23 @@ def appearance(qtbot: QtBot) -> Iterator[Appearance]:
     yield look
     look.choose(Scheme.LIGHT)
     look.deleteLater()
+
+
+@pytest.mark.parametrize("scheme", [Scheme.LIGHT, Scheme.DARK])
+def test_an_empty_check_box_is_seen(appearance: Appearance, qtbot: QtBot, scheme: Scheme) -> None:
+    appearance.choose(scheme)
+    box = OutlinedCheckBox("Only what differs")
+    qtbot.addWidget(box)
+    box.setBackgroundRole(QPalette.ColorRole.Base)
+    box.setAutoFillBackground(True)
+    box.resize(box.sizeHint())
+    picture = box.grab().toImage()
+    option = QStyleOptionButton()
+    box.initStyleOption(option)
+    mark = box.style().subElementRect(QStyle.SubElement.SE_CheckBoxIndicator, option, box)
+    middle = picture.pixelColor(mark.center())
+    edge = [picture.pixelColor(QPoint(x, mark.center().y())) for x in range(mark.left(), mark.left() + 3)]
+    assert max(contrast(color, middle) for color in edge) >= OUTLINE
 
 
 def test_light_and_dark_can_be_chosen_and_everyone_is_told(appearance: Appearance, qtbot: QtBot) -> None:
