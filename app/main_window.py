@@ -49,6 +49,7 @@ from app.theme import Appearance, Scheme, is_appearance_event
 from app.top_bar import TopBar
 from app.tray_icon import TrayIcon
 from app.trust_question import TrustQuestion
+from app.user_guide import GuideOpening
 from app.view_memory import ViewMemory
 from app.waiting_run import WaitingRun
 from app.watched_run import WatchedRun
@@ -232,6 +233,7 @@ class MainWindow(FileDropWindow):
         actions.save_as.triggered.connect(self.files.save_as)
         actions.examples.triggered.connect(self._open_example)
         actions.quit.triggered.connect(self.close)
+        actions.guide.triggered.connect(GuideOpening(self.notices, self).open)
         actions.run.triggered.connect(self.start_run)
         actions.stop_after.triggered.connect(self.run.stop_after)
         actions.stop_now.triggered.connect(self.run.stop_now)

@@ -6,11 +6,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QRunnable, Qt, QThreadPool, QUrl, Signal, SignalInstance, Slot
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import QObject, QRunnable, Qt, QThreadPool, Signal, SignalInstance, Slot
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
-import resources
+from app.user_guide import user_guide
 
 if TYPE_CHECKING:
     from app.agent_actions import AgentActions
@@ -21,12 +20,6 @@ if TYPE_CHECKING:
     from app.start_page.recent_list import RecentFile
     from app.start_page.start_page import StartPage
     from app.window_actions import WindowActions
-
-
-def user_guide() -> Path | None:
-    """The user guide; None where it is not installed."""
-    path = resources.folder().parent / "docs" / "user-guide.md"
-    return path if path.is_file() else None
 
 
 class _Look(QRunnable):
@@ -114,7 +107,7 @@ class Starting(QObject):
             page.forget_requested.connect(self._forget)
             page.new_requested.connect(self._files.new)
             page.open_requested.connect(self._files.open_dialog)
-            page.guide_requested.connect(self._open_guide)
+            page.guide_requested.connect(self._actions.guide.trigger)
             page.check_requested.connect(self.check_requested)
             page.left.connect(self.leave)
             self._page = page
@@ -208,12 +201,6 @@ class Starting(QObject):
         if self._runs_when_read:
             self._runs_when_read = False
             self._run.start()
-
-    @Slot()
-    def _open_guide(self) -> None:
-        guide = user_guide()
-        if guide is not None:
-            QDesktopServices.openUrl(QUrl.fromLocalFile(str(guide)))
 
     @Slot()
     def close(self) -> None:

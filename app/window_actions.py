@@ -72,7 +72,8 @@ class WindowActions(QObject):
         self.zoom_normal = make(self.tr("Log text n&ormal"), None, "Ctrl+0")
         self.choose_editor = make(self.tr("&Editor for files…"), "square-pen", None)
         self.check_computer = make(self.tr("&Check this computer"), "circle-check", None)
-        self.about = make(self.tr("&About OpenLoop"), "info", None)
+        self.guide = make(self.tr("&User guide"), "info", None)
+        self.about = make(self.tr("&About OpenLoop"), None, None)
         self.about.setMenuRole(QAction.MenuRole.AboutRole)
         self.schemes = QActionGroup(self)
         for scheme, text, name in (
@@ -147,7 +148,7 @@ class WindowActions(QObject):
         view_menu.addActions([self.zoom_in, self.zoom_out, self.zoom_normal])
         view_menu.addSeparator()
         view_menu.addActions(self.schemes.actions())
-        bar.addMenu(self.tr("&Help")).addActions([self.check_computer, self.about])
+        bar.addMenu(self.tr("&Help")).addActions([self.guide, self.check_computer, self.about])
 
     def _fill_examples(self, menu: QMenu) -> None:
         for path in resources.example_workflows():

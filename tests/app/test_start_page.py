@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QAccessible
+from PySide6.QtCore import QObject, QPoint, Qt, QUrl, Slot
+from PySide6.QtGui import QAccessible, QDesktopServices
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 from pytestqt.qtbot import QtBot
@@ -406,3 +406,40 @@ def test_every_control_can_be_reached_and_has_a_name(begin: Callable[[Path | Non
         assert "Enter opens it" in told.text(QAccessible.Text.Description)
         assert card.focusPolicy() & Qt.FocusPolicy.TabFocus
         assert card.run_button.accessibleName() == f"Open and run {card.example.title}"
+
+
+class Desktop(QObject):
+    """A desktop that opens files: it keeps their names."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.opened: list[str] = []
+
+    @Slot(QUrl)
+    def show(self, url: QUrl) -> None:
+        self.opened.append(Path(url.toLocalFile()).name)
+
+
+def test_the_guide_opens_by_link_and_by_menu(begin: Callable[[Path | None], MainWindow]) -> None:
+    window = begin(None)
+    desktop = Desktop()
+    QDesktopServices.setUrlHandler("file", desktop, "show")
+    try:
+        page = window.findChild(StartPage)
+        assert page is not None
+        page.guide_requested.emit()
+        window.actions_of_window.guide.trigger()
+    finally:
+        QDesktopServices.unsetUrlHandler("file")
+    assert desktop.opened == ["user-guide.md"] * 2
+    assert window.notices.bar("guide") is None
+
+
+def test_a_desktop_that_cannot_open_the_guide_is_told_of_with_its_place(
+    begin: Callable[[Path | None], MainWindow],
+) -> None:
+    window = begin(None)
+    window.actions_of_window.guide.trigger()
+    bar = window.notices.bar("guide")
+    assert bar is not None
+    assert "user-guide.md" in bar.notice.text
