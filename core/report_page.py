@@ -33,7 +33,7 @@ _ICONS = (
     "circle-alert",
     "circle-stop",
     "circle-slash",
-    "circle-x",
+    "circle-pause",
     "circle-dashed",
     "loader-circle",
 )

@@ -41,10 +41,10 @@ from core.words import say, say_number
 
 OUTCOME_ICONS: dict[Outcome, str] = {
     "completed": "circle-check",
-    "ended": "circle-slash",
+    "ended": "circle-pause",
     "stopped": "circle-stop",
     "failed": "circle-alert",
-    "cut_off": "circle-x",
+    "cut_off": "circle-slash",
     "going_on": "loader-circle",
 }
 T = TypeVar("T")
