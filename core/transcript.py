@@ -33,6 +33,7 @@ from core.backends.base import (
     ToolUsed,
 )
 from core.events import AttemptKind
+from core.utf8 import cut_at_character
 from core.words import say
 
 MARK = b"\x1e"
@@ -289,7 +290,7 @@ class Renderer:
             else:
                 whole, rest = b"", self._stderr_rest + rest
             if len(rest) > self._HELD:
-                whole, rest, newline = rest, b"", b"\n"
+                (whole, rest), newline = cut_at_character(rest), b"\n"
             self._stderr_rest = rest
             if newline:
                 self._write_block(Block(Kind.STDERR, _clean(whole)), now)

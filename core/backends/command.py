@@ -30,6 +30,7 @@ from core.health import Finding
 from core.parser import CLOSING, OPENING
 from core.problems import Problem, UserFileError
 from core.processes import ProgramNotFound, find_program
+from core.utf8 import cut_at_character
 from core.words import say
 
 TEXT_LIMIT = 8 * 1024 * 1024
@@ -37,8 +38,6 @@ TEXT_LIMIT = 8 * 1024 * 1024
 LINE_LIMIT = 1024 * 1024
 """Bytes of a line that are held back until its end comes; a longer one is passed on in pieces."""
 
-_LONGEST_CHARACTER = 4
-"""Bytes in UTF-8."""
 _END = 4096
 """Characters at the end of a failed program's output in which a reason is looked for."""
 
@@ -199,20 +198,6 @@ class CommandReader:
             texts.append(decoder.decode(piece))
         texts.append(decoder.decode(b"", final=True))
         return "".join(texts)
-
-
-def cut_at_character(data: bytes) -> tuple[bytes, bytes]:
-    """UTF-8 bytes without the beginning of a character that is not complete at their end, and that.
-
-    What is not UTF-8 is left as it is.
-    """
-    for back in range(1, min(_LONGEST_CHARACTER, len(data)) + 1):
-        byte = data[-back]
-        if byte & 0xC0 == 0x80:
-            continue
-        length = 2 if byte >> 5 == 0b110 else 3 if byte >> 4 == 0b1110 else 4 if byte >> 3 == 0b11110 else 1
-        return (data[:-back], data[-back:]) if back < length else (data, b"")
-    return data, b""
 
 
 def _failure(exit_code: int | None, signal: int | None, stderr_tail: str) -> Failure | None:

@@ -131,6 +131,18 @@ def test_plain_output_goes_through_as_it_is(tmp_path: Path) -> None:
     assert path.read_bytes() == stamp + data + b"no newline\n\x1ep1700000001750\tlater\n"
 
 
+def test_an_endless_line_of_stderr_is_cut_between_characters(tmp_path: Path) -> None:
+    path = tmp_path / "transcript.log"
+    writer = TranscriptWriter(path)
+    line = "é漢".encode() * 80_000
+    for start in range(0, len(line), 6_001):
+        writer.stderr(line[start : start + 6_001], NOW)
+    writer.close()
+    text = path.read_bytes().decode("utf-8")
+    assert text.count("é漢") + text.count("é\n") == 80_000
+    assert text.count("\n") > 1, "it was held back to the end"
+
+
 def test_stderr_cut_anywhere_is_put_together_again(tmp_path: Path) -> None:
     path = tmp_path / "transcript.log"
     writer = TranscriptWriter(path)
