@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 QUICK_CHECK_SECONDS = 0.02
 """A workflow whose check takes longer is checked when the user pauses, not with every letter."""
 CHECK_PAUSE_MS = 200
+TYPING_PAUSE_MS = 150
 _SHOWN_OF_REFUSED = 40
 """Letters of a field's text in a problem."""
 _ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.HINT: 2}
@@ -77,6 +79,7 @@ class OpenWorkflow(QObject):
         self._check_later.setSingleShot(True)
         self._check_later.setInterval(CHECK_PAUSE_MS)
         self._check_later.timeout.connect(self._check)
+        self._is_typing = False
         self._library: AgentLibrary | None = None
         self._backends: tuple[str, ...] = ()
         self._others = OtherSettings()
@@ -120,6 +123,21 @@ class OpenWorkflow(QObject):
     def title(self) -> str:
         """The file's name, or the workflow's while it has no file."""
         return self._path.name if self._path else self.settings.name
+
+    @property
+    def is_typing(self) -> bool:
+        """Whether what changes now is the text of a field, letter by letter: what only shows something that
+        depends on it may wait until `TYPING_PAUSE_MS` after the last letter."""
+        return self._is_typing
+
+    @contextmanager
+    def typing(self) -> Iterator[None]:
+        """What is changed inside comes from a key in a field."""
+        self._is_typing = True
+        try:
+            yield
+        finally:
+            self._is_typing = False
 
     @property
     def is_modified(self) -> bool:
@@ -307,7 +325,7 @@ class OpenWorkflow(QObject):
 
     def _tell_changed(self) -> None:
         self.changed.emit()
-        if self._check_seconds > QUICK_CHECK_SECONDS:
+        if self._is_typing or self._check_seconds > QUICK_CHECK_SECONDS:
             self._check_later.start()
         else:
             self._check()

@@ -27,14 +27,24 @@ def bind_field(
     """Add a row that shows what `read` gives and hands every edit to `write`.
 
     `key` as in the file, of the groups or agents `nodes`; none: of the workflow. A text that cannot be the
-    value is the document's, too: it is a problem, and stands in the field until it is put right.
+    value is the document's, too: it is a problem, and stands in the field until it is put right. Other rows
+    follow what is typed when nothing more is typed.
     """
     row.setObjectName(key)
     row.finished.connect(document.end_merging)
-    if isinstance(row, TextRow):
+    if not isinstance(row, TextRow):
+        page.add(row, read, write, wide=wide)
+        return
 
-        def keep(typed: Unfinished) -> None:
+    def take(value: object) -> None:
+        with document.typing():
+            write(value)
+        page.refresh_row(row)
+
+    def keep(typed: Unfinished) -> None:
+        with document.typing():
             document.refuse_text(nodes(), row.label.text(), key, typed.text, typed.mistake)
+        page.refresh_row(row)
 
-        row.keep_refused(keep)
-    page.add(row, lambda: document.outline.refused_text(nodes(), key) or read(), write, wide=wide)
+    row.keep_refused(keep)
+    page.add(row, lambda: document.outline.refused_text(nodes(), key) or read(), take, wide=wide)

@@ -201,6 +201,13 @@ class FormPage(QScrollArea):
             binding.row.refresh_note()
         self._fit()
 
+    def refresh_row(self, row: Row) -> None:
+        """Show what holds now in one row."""
+        for binding in self._bindings:
+            if binding.row is row:
+                row.show_value(binding.read())
+                row.refresh_note()
+
     def rows(self) -> list[Row]:
         """The rows, from top to bottom."""
         return [binding.row for binding in self._bindings]

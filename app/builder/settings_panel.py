@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
@@ -14,6 +14,7 @@ from app.builder.form_page import FormPage
 from app.builder.workflow_page import WorkflowPage
 from app.buttons import Button, ButtonLook
 from app.flow_layout import FlowLayout
+from app.open_workflow import TYPING_PAUSE_MS
 from app.plain_text import plain_tool_tip
 from app.tab_bar import FlatTabBar
 
@@ -68,7 +69,11 @@ class SettingsPanel(QWidget):
         self.edit_agent_button.clicked.connect(self._open_agent)
         self.remove_agent_button.clicked.connect(self._remove_agent)
         document.stepped.connect(self._show_step)
-        document.changed.connect(self._refresh)
+        self._later = QTimer(self)
+        self._later.setSingleShot(True)
+        self._later.setInterval(TYPING_PAUSE_MS)
+        self._later.timeout.connect(self._refresh)
+        document.changed.connect(self._follow)
         document.problems_changed.connect(self._refresh)
         document.in_force_changed.connect(self._refresh)
         self.show_selection([])
@@ -213,7 +218,16 @@ class SettingsPanel(QWidget):
         return focused is not None and self.isAncestorOf(focused)
 
     @Slot()
+    def _follow(self) -> None:
+        """The field that is typed in is shown at once; what depends on it when nothing more is typed."""
+        if self._document.is_typing:
+            self._later.start()
+        else:
+            self._refresh()
+
+    @Slot()
     def _refresh(self) -> None:
+        self._later.stop()
         self.workflow_page.refresh()
         self._refresh_selection()
 

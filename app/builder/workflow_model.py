@@ -14,11 +14,13 @@ from PySide6.QtCore import (
     QObject,
     QPersistentModelIndex,
     Qt,
+    QTimer,
     Slot,
 )
 
 from app.builder import mime, words
 from app.document import InGroup, NewStep, OnAgent, Target, WorkflowDocument
+from app.open_workflow import TYPING_PAUSE_MS
 from app.plain_text import plain_tool_tip
 from core.agent_folders import is_shipped
 from core.place import Place
@@ -61,6 +63,10 @@ class WorkflowModel(QAbstractItemModel):
         self.locked = False
         self._outline = document.outline
         self._badges: dict[Place, TurnBadge] = {}
+        self._later = QTimer(self)
+        self._later.setSingleShot(True)
+        self._later.setInterval(TYPING_PAUSE_MS)
+        self._later.timeout.connect(self._refresh)
         document.changed.connect(self._reset)
         document.problems_changed.connect(self._refresh)
         document.in_force_changed.connect(self._refresh)
@@ -370,7 +376,10 @@ class WorkflowModel(QAbstractItemModel):
         if _ids(old) == _ids(new):
             # Keystrokes in the settings change no rows: selection and scrolling stay as they are.
             self._outline = new
-            self._refresh()
+            if self.document.is_typing:
+                self._later.start()
+            else:
+                self._refresh()
             return
         self.beginResetModel()
         self._outline = new
@@ -378,6 +387,7 @@ class WorkflowModel(QAbstractItemModel):
 
     @Slot()
     def _refresh(self) -> None:
+        self._later.stop()
         for row in range(self.rowCount()):
             phase = self.index(row, 0)
             groups = self.rowCount(phase)

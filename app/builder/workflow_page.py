@@ -190,7 +190,8 @@ class WorkflowPage(FormPage):
         from core.payload_text import PayloadText
 
         if isinstance(read, PayloadText):
-            self._document.write_payload(read.text, read.payload, mistake_in_words(read))
+            with self._document.typing():
+                self._document.write_payload(read.text, read.payload, mistake_in_words(read))
 
     def _add_turns(self) -> None:
         self.section(self.tr("Agents at work"))

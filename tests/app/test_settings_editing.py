@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, QRect, Qt, QTranslator
+from PySide6.QtCore import QPoint, QRect, Qt, QTimer, QTranslator
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QApplication, QFileDialog, QStackedWidget
 from pytestqt.qtbot import QtBot
@@ -13,10 +13,12 @@ from pytestqt.qtbot import QtBot
 from app.builder.folder_row import FolderRow
 from app.builder.form_page import FormPage
 from app.builder.settings_panel import LAST_RUN, SELECTION, SettingsPanel
+from app.builder.workflow_model import WorkflowModel
 from app.completion import FieldCompletion
 from app.document import NewStep, WorkflowDocument
 from app.form_rows import CheckRow, ChoiceRow
 from app.other_settings import SettingsSource
+from app.problem_text import errors_of
 from core.agent import AgentLibrary
 from core.known_payload import KnownPayload, PathUse, ValueKind
 from core.state import MergeRule
@@ -192,6 +194,30 @@ def test_several_agents_are_edited_together_in_one_step(
     assert document.undo_stack.count() == 1
     document.undo_stack.undo()
     assert [node.entry.model for node in document.outline.loop[0].agents] == ["opus", None]
+
+
+def test_what_depends_on_a_text_follows_when_nothing_more_is_typed_and_a_run_has_it_at_once(
+    panel: SettingsPanel, document: WorkflowDocument, qtbot: QtBot
+) -> None:
+    model = WorkflowModel(document)
+    painted: list[object] = []
+    model.dataChanged.connect(lambda first, last, roles: painted.append(first))
+    pause = model.findChild(QTimer)
+    assert pause is not None
+    pause.setInterval(60_000)
+    panel.show_workflow()
+    condition = panel.workflow_page.condition
+    retype(qtbot, condition, "iteration > 2")
+    assert painted == []
+    assert document.snapshot().workflow.end_state_condition == "iteration > 2"
+    assert document.undo_stack.count() == 1
+    pause.start(0)
+    qtbot.waitUntil(lambda: bool(painted))
+    retype(qtbot, condition, "iteration > ")
+    assert "missing after" in condition.error.text()
+    assert [problem.place for problem in errors_of(document.problems)] == ["end_state_condition"]
+    document.undo_stack.undo()
+    assert condition.field.text() == ""
 
 
 def test_the_workflows_model_is_shown_only_for_agents_that_run_with_opencode(
