@@ -222,7 +222,8 @@ class NewAgentDialog(ReadingOrder, QDialog):
         self._has_problem = bool(problem)
         self.rows["name"].refresh_note()
         self.rows["name"].show_error(problem)
-        self.target.set_text(self.tr("File: {0}").format(path) if path is not None else "")
+        will_be = path is not None and not problem
+        self.target.set_text(self.tr("File: {0}").format(path) if will_be else "")
         self.make_button.setEnabled(path is not None and not problem)
         self.error.hide()
         self._grow()

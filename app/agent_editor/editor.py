@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 import resources
 from app.agent_editor.draft import AgentDraft, Disk
-from app.agent_editor.file_notices import SAVING, FileNotices
+from app.agent_editor.file_notices import RELOADED, SAVING, FileNotices
 from app.agent_editor.form import AgentForm
 from app.agent_editor.head import AgentHead
 from app.agent_editor.preview import PromptPreview
@@ -208,6 +208,7 @@ class AgentEditor(QWidget):
             modified=draft.is_modified,
             can_save=not draft.is_example and draft.disk is not Disk.CHANGED,
             is_example=draft.is_example,
+            waits=draft.disk is Disk.CHANGED,
         )
         self.form.setEnabled(not draft.is_example)
         for pane in (self.prompt, self.whole):
@@ -400,7 +401,8 @@ class AgentEditor(QWidget):
         except UserFileError as error:
             self.file_notices.say_not_saved(error)
             return False
-        self.notices.dismiss(SAVING)
+        for name in (SAVING, RELOADED):
+            self.notices.dismiss(name)
         self.message.emit(self.tr("{0} is saved.").format(draft.path.name))
         self._show_fields()
         self.draft_saved.emit(draft)

@@ -11,7 +11,7 @@ from app.notice_bar import Notice, NoticeAction, NoticeArea, Tone
 from app.problem_text import problem_lines
 from core.problems import UserFileError
 
-DISK, STATE, SAVING = "disk", "state", "saving"
+DISK, STATE, SAVING, RELOADED = "disk", "state", "saving", "reloaded"
 """Names of the notices."""
 
 
@@ -67,6 +67,9 @@ class FileNotices(QObject):
         if draft is None:
             return
         name = draft.path.name
+        if draft.disk is not Disk.SAME:
+            # It is no longer shown as it is.
+            self._notices.dismiss(RELOADED)
         if draft.disk is Disk.SAME:
             self._notices.dismiss(DISK)
         elif draft.disk is Disk.GONE:
@@ -118,7 +121,7 @@ class FileNotices(QObject):
     def _say_reloaded(self) -> None:
         if self._draft is not None:
             text = self.tr("{0} was changed by another program and is shown as it is now.")
-            self._notices.tell(SAVING, Notice(text.format(self._draft.path.name)))
+            self._notices.tell(RELOADED, Notice(text.format(self._draft.path.name)))
 
     # --- what did not work -----------------------------------------------------------------------------
 

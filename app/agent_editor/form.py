@@ -251,6 +251,8 @@ class AgentForm(QScrollArea):
         choices = [Choice(self._with_state(inherited, self.tr("{0} (inherited)").format(inherited)), None)]
         choices += [Choice(self._with_state(name, name), name) for name in names]
         backend.set_choices(choices)
+        # A backend that is not there has longer words.
+        self._fit()
 
     def _with_state(self, name: str, label: str) -> str:
         return self.tr("{0} – not installed").format(label) if self._missing.get(name) else label

@@ -38,8 +38,6 @@ class AgentHead(QWidget):
         self.others.set_drop_down(self.others_menu)
         self.others.hide()
         self.save_button = Button(self.tr("Save"), ButtonLook.OUTLINED, "", self)
-        key = QKeySequence(QKeySequence.StandardKey.Save).toString(QKeySequence.SequenceFormat.NativeText)
-        self.save_button.setToolTip(self.tr("Save this agent ({0} while you are in here)").format(key))
         self.revert_button = Button(self.tr("Revert"), ButtonLook.OUTLINED, "", self)
         self.revert_button.setToolTip(self.tr("Go back to the saved file; undo brings your changes back"))
         self.menu = self._make_menu()
@@ -112,8 +110,9 @@ class AgentHead(QWidget):
         self.path.set_text(str(path))
         self.path.setAccessibleName(self.tr("File: {0}").format(path))
 
-    def show_state(self, *, modified: bool, can_save: bool, is_example: bool) -> None:
-        """Say whether it is saved, and offer what can be done."""
+    def show_state(self, *, modified: bool, can_save: bool, is_example: bool, waits: bool = False) -> None:
+        """Say whether it is saved, and offer what can be done. `waits`: it was changed on disk, too, and the
+        user has to decide first."""
         if is_example:
             self.state.setText(self.tr("read-only"))
         else:
@@ -122,6 +121,16 @@ class AgentHead(QWidget):
         role = QPalette.ColorRole.Text if modified else QPalette.ColorRole.PlaceholderText
         self.state.setForegroundRole(role)
         self.save_button.setEnabled(modified and can_save)
+        if waits:
+            tip = self.tr("Another program changed the file: decide above which of both is kept")
+        elif not modified:
+            tip = self.tr("Nothing has changed since it was saved")
+        else:
+            key = QKeySequence(QKeySequence.StandardKey.Save)
+            native = key.toString(QKeySequence.SequenceFormat.NativeText)
+            tip = self.tr("Save this agent ({0} while you are in here)").format(native)
+        self.save_button.setToolTip(tip)
+        self.save_button.setAccessibleDescription(tip)
         self.save_button.set_look(ButtonLook.FILLED if modified and can_save else ButtonLook.OUTLINED)
         self.revert_button.setEnabled(modified)
         self.save_button.setVisible(not is_example)

@@ -16,7 +16,7 @@ import resources
 from app.agent_editing import NOTICE
 from app.agent_editor.draft import Disk
 from app.agent_editor.editor import WHOLE
-from app.agent_editor.file_notices import DISK, SAVING, STATE
+from app.agent_editor.file_notices import DISK, RELOADED, STATE
 from app.command_palette import commands_of
 from app.new_agent import file_name, template_text
 from app.side import Side
@@ -189,7 +189,22 @@ def test_a_change_on_disk_is_shown_where_there_is_nothing_to_lose(desk: Desk) ->
     desk.others_write("vera", VERA.replace("auditor", "judge"))
     assert desk.field("role").text() == "judge"
     assert not desk.draft.is_modified
-    assert "changed by another program" in desk.notice(SAVING)
+    assert "changed by another program" in desk.notice(RELOADED)
+
+
+def test_a_second_change_on_disk_takes_back_what_was_said_about_the_first(desk: Desk) -> None:
+    desk.open("vera")
+    save = desk.editor.head.save_button
+    assert "Nothing has changed" in save.toolTip()
+    desk.others_write("vera", VERA.replace("auditor", "judge"))
+    assert desk.notice(RELOADED)
+    desk.type("mine")
+    assert save.toolTip().startswith("Save this agent")
+    desk.others_write("vera", VERA.replace("auditor", "tester"))
+    assert "Another program changed vera.md" in desk.notice(DISK)
+    assert desk.notice(RELOADED) == ""
+    assert not save.isEnabled()
+    assert "decide above" in save.toolTip()
 
 
 def test_a_change_on_disk_is_never_overwritten_silently(desk: Desk) -> None:
@@ -306,6 +321,18 @@ def test_a_new_agent_says_that_it_stands_in_front_of_an_installed_one(desk: Desk
     assert dialog.make_button.isEnabled()
     QTest.keyClicks(dialog.rows["name"].control, "_2")
     assert dialog.rows["name"].note.text() == ""
+    dialog.reject()
+
+
+def test_a_name_that_is_refused_names_no_file(desk: Desk) -> None:
+    desk.window.agents.new_agent()
+    dialog = desk.window.agents.dialog
+    assert dialog is not None
+    QTest.keyClicks(dialog.rows["name"].control, "judge")
+    assert dialog.target.text.endswith("judge.md")
+    QTest.keyClicks(dialog.rows["name"].control, "/bar")
+    assert dialog.rows["name"].error.text()
+    assert dialog.target.text == ""
     dialog.reject()
 
 

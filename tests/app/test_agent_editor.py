@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 
 from app.agent_editor.editor import EDIT, PREVIEW, WHOLE
 from app.agent_editor.file_notices import SAVING
+from app.fields import CalmComboBox
 from app.side import Side
 from tests.app.agent_desk import FIXTURES, VERA, Desk
 
@@ -201,6 +202,15 @@ def test_opencodes_defaults_are_not_shown_for_an_agent_of_another_backend(desk: 
     assert desk.draft.whole is None
     assert desk.field("model").placeholderText() == "as the backend is set up"
     assert editor.form.rows["model"].note.text() == "acme/large is for agents that run with opencode"
+
+
+def test_a_backend_that_is_not_installed_is_whole_in_its_box(desk: Desk) -> None:
+    form = desk.open("amala").form
+    form.show_missing({name: f"{name} is not installed." for name in desk.window.document.known_backends})
+    box = form.rows["backend"].control
+    assert isinstance(box, CalmComboBox)
+    assert box.currentText().endswith("not installed")
+    desk.qtbot.waitUntil(lambda: box.fitting(box.currentText()) == box.currentText())
 
 
 def test_fields_for_one_backend_are_there_with_it(desk: Desk) -> None:
