@@ -124,6 +124,9 @@ class FormPage(QScrollArea):
         super().resizeEvent(event)
         self._has_size = True
         self._fit()
+        if self._refused_row is not None and self._refused_row.control.hasFocus():
+            # A notice above, such as why nothing runs, takes some of the height.
+            self._reveal_timer.start()
 
     def _fit(self) -> None:
         """Give labels and fields the room that their words need, in whatever language, and notes the rest."""
@@ -187,8 +190,9 @@ class FormPage(QScrollArea):
 
     @Slot()
     def _reveal_refused(self) -> None:
-        if self._refused_row is not None:
-            self.reveal(self._refused_row)
+        row = self._refused_row
+        if row is not None and not row.error.isHidden():
+            self.reveal(row)
 
     def add_widget(self, widget: QWidget) -> None:
         """Something that is not a row, over the whole width."""

@@ -119,6 +119,8 @@ def test_a_problem_leads_to_its_field_and_the_sentence_below_it(
     assert panel.show_field(refused_places(document)[0])
     qtbot.waitUntil(in_view)
     assert cap.field.hasFocus()
+    panel.resize(500, 200)
+    qtbot.waitUntil(in_view)
 
 
 def test_the_list_of_problems_selects_the_group_of_a_refused_field(
