@@ -202,10 +202,12 @@ def paint_frame(widget: QWidget, box: QRect | None = None) -> None:
     """The frame of a field (or of a part of it): the theme's line, or the accent where the focus is."""
     painter = QPainter(widget)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    width = 1.5 if widget.hasFocus() else 1.0
+    # The edge of a part is strong without the focus, too: with it, it is thicker.
+    width = 1.0 if not widget.hasFocus() else 1.5 if box is None else 2.5
     # Of a part of a widget, such as the box of a check box, its frame is all that is seen of it.
     idle = "line" if box is None else "edge" if widget.isEnabled() else "disabled"
     painter.setPen(QPen(theme().color("accent" if widget.hasFocus() else idle), width))
     frame = QRectF(widget.rect() if box is None else box)
     radius = _RADIUS if box is None else 2.5
-    painter.drawRoundedRect(frame.adjusted(0.75, 0.75, -0.75, -0.75), radius, radius)
+    inset = 0.25 + width / 2 if box is not None and widget.hasFocus() else 0.75
+    painter.drawRoundedRect(frame.adjusted(inset, inset, -inset, -inset), radius, radius)
