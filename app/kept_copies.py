@@ -6,6 +6,7 @@ import contextlib
 import os
 import secrets
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,10 +15,25 @@ from pydantic import BaseModel, ValidationError
 from core.processes import is_running, start_time
 
 
+class KeptText(BaseModel):
+    """Text of a field that is no value of it yet, and so is in no file.
+
+    `nodes`: of which groups or agents, by their places such as `loop_agents[0].agents[1]`; none: of the
+    workflow. `field`: its label. `mistake`: why it is no value.
+    """
+
+    nodes: list[str]
+    key: str
+    field: str
+    text: str
+    mistake: str
+
+
 class KeptCopy(BaseModel):
     """A copy on disk: what it is of, and which process is looking after it.
 
-    `base`: a digest of the file that the work began with, where that is known.
+    `base`: a digest of the file that the work began with, where that is known. `fields`: what was typed and
+    is not part of `text`.
     """
 
     path: Path | None
@@ -27,6 +43,7 @@ class KeptCopy(BaseModel):
     pid_started: float
     text: str
     base: str = ""
+    fields: list[KeptText] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +59,9 @@ def new_copy_file(folder: Path) -> Path:
     return folder / f"{os.getpid()}-{secrets.token_hex(4)}.json"
 
 
-def make_copy(path: Path | None, title: str, text: str, base: str = "") -> KeptCopy:
+def make_copy(
+    path: Path | None, title: str, text: str, base: str = "", fields: Sequence[KeptText] = ()
+) -> KeptCopy:
     """A copy of now, looked after by this process."""
     pid = os.getpid()
     return KeptCopy(
@@ -53,6 +72,7 @@ def make_copy(path: Path | None, title: str, text: str, base: str = "") -> KeptC
         pid_started=start_time(pid) or 0.0,
         text=text,
         base=base,
+        fields=list(fields),
     )
 
 

@@ -125,19 +125,22 @@ class Outline:
         return own_copy(self.settings).model_copy(update=phases)
 
     @property
+    def node_places(self) -> dict[int, str]:
+        """By id, where groups and agents stand in the file: `loop_agents[1]`, `loop_agents[1].agents[0]`."""
+        at = {group.id: f"{PHASE_KEYS[phase]}[{index}]" for phase, index, group in self.all_groups()}
+        for place, _, node in self.all_agents():
+            at[node.id] = f"{PHASE_KEYS[place.phase]}[{place.group}].agents[{place.entry}]"
+        return at
+
+    @property
     def refused_places(self) -> tuple[tuple[str, RefusedText], ...]:
         """Refused texts of what is still there, each with its place: `loop_agents[1].max_parallel`."""
         if not self.refused:
             return ()
-        at = {
-            group.id: f"{PHASE_KEYS[phase]}[{index}]."
-            for phase, index, group in self.all_groups()
-        }  # fmt: skip
-        for place, _, node in self.all_agents():
-            at[node.id] = f"{PHASE_KEYS[place.phase]}[{place.group}].agents[{place.entry}]."
+        at = self.node_places
         found: list[tuple[str, RefusedText]] = []
         for refused in self.refused:
-            there = [at[node_id] for node_id in refused.nodes if node_id in at]
+            there = [f"{at[node_id]}." for node_id in refused.nodes if node_id in at]
             if there or not refused.nodes:
                 found.append(((there[0] if there else "") + refused.key, refused))
         return tuple(found)

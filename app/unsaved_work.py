@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QThreadPool, QTimer, Slot
 
 from app.document import WorkflowDocument
-from app.kept_copies import FoundCopy, left_behind, make_copy, new_copy_file, remove_copy, write_copy
+from app.kept_copies import (
+    FoundCopy,
+    KeptText,
+    left_behind,
+    make_copy,
+    new_copy_file,
+    remove_copy,
+    write_copy,
+)
 from app.notice_bar import Notice, NoticeAction, NoticeArea, Tone
+from app.outline import Outline
 from core.config import WorkflowFile
 from core.platform_paths import state_folder
 from core.problems import UserFileError
@@ -19,6 +29,7 @@ from core.workflow_file import dump_workflow, parse_workflow
 SETTLE_MS = 1000
 """A copy is written when there was no edit for this long."""
 NOTICE = "unsaved"
+_PAYLOAD = "initial_payload"
 
 
 class UnsavedWork(QObject):
@@ -65,7 +76,8 @@ class UnsavedWork(QObject):
     def _keep(self) -> None:
         if self._document.is_modified:
             snapshot, title = self._document.snapshot(), self._document.title
-            self._pool.start(partial(_write, self._file, snapshot, title))
+            fields = _fields_of(self._document.outline)
+            self._pool.start(partial(_write, self._file, snapshot, title, fields))
 
     # --- after a crash ---------------------------------------------------------------------------------
 
@@ -93,8 +105,42 @@ class UnsavedWork(QObject):
             self._notices.tell(NOTICE, Notice(self.tr("The copy cannot be read."), Tone.ERROR, lines))
             return
         self._document.restore(file)
+        _type_again(self._document, found.copy.fields)
         remove_copy(found.file)
 
 
-def _write(target: Path, snapshot: WorkflowFile, title: str) -> None:
-    write_copy(target, make_copy(snapshot.path, title, dump_workflow(snapshot)))
+def _write(target: Path, snapshot: WorkflowFile, title: str, fields: Sequence[KeptText]) -> None:
+    write_copy(target, make_copy(snapshot.path, title, dump_workflow(snapshot), fields=fields))
+
+
+def _fields_of(outline: Outline) -> list[KeptText]:
+    """What stands in fields and cannot be their values: the file has the values before."""
+    at = outline.node_places
+    found = [
+        KeptText(
+            nodes=[at[node_id] for node_id in refused.nodes if node_id in at],
+            key=refused.key,
+            field=refused.field,
+            text=refused.text,
+            mistake=refused.mistake,
+        )
+        for _, refused in outline.refused_places
+    ]
+    if outline.unfinished is not None:
+        text, mistake = outline.unfinished.text, outline.unfinished.mistake
+        found.append(KeptText(nodes=[], key=_PAYLOAD, field="", text=text, mistake=mistake))
+    return found
+
+
+def _type_again(document: WorkflowDocument, fields: Sequence[KeptText]) -> None:
+    """Put texts back into their fields, each as a step of undo of its own."""
+    for field in fields:
+        document.end_merging()
+        if field.key == _PAYLOAD:
+            document.write_payload(field.text, None, field.mistake)
+            continue
+        ids = {place: node_id for node_id, place in document.outline.node_places.items()}
+        nodes = [ids[place] for place in field.nodes if place in ids]
+        if nodes or not field.nodes:
+            document.refuse_text(nodes, field.field, field.key, field.text, field.mistake)
+    document.end_merging()

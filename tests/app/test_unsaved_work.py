@@ -29,6 +29,11 @@ document.open(Path(sys.argv[1]))
 folder = Path(sys.argv[2])
 unsaved = UnsavedWork(document, NoticeArea(window), folder)
 document.insert_agents(["vera"], NewStep("loop", 0))
+if "texts" in sys.argv:
+    first = next(document.outline.all_agents())[2]
+    document.write_payload('{"goal": "long thought', None, "A quote is missing.")
+    document.refuse_text((), "Loops, at most", "max_loops", "x", "It is a whole number.")
+    document.refuse_text((first.id,), "Time limit", "timeout_seconds", "soon", "It is a time.")
 while not list(folder.glob("*.json")):
     application.processEvents()
 os._exit(9)
@@ -76,6 +81,32 @@ def test_edits_of_a_process_that_died_are_offered_and_restored_as_unsaved(
     assert [group.agents[0].agent for group in document.workflow.loop_agents] == ["vera", "amala"]
     assert not list((tmp_path / "unsaved").glob("*.json"))
     assert workflow.read_text(encoding="utf-8") == '{"loop_agents": ["amala"]}'
+
+
+def test_what_stood_in_fields_and_was_no_value_yet_comes_back_too(
+    unsaved: tuple[WorkflowDocument, NoticeArea, UnsavedWork], workflow: Path, tmp_path: Path
+) -> None:
+    died = subprocess.run(
+        [sys.executable, "-c", DYING_EDITOR, str(workflow), str(tmp_path / "unsaved"), "texts"],
+        cwd=Path(__file__).parents[2],
+        timeout=60,
+        check=False,
+    )
+    assert died.returncode == 9
+    document, notices, kept = unsaved
+    kept.offer()
+    bar = notices.bar(NOTICE)
+    assert bar is not None
+    bar.buttons["Restore"].click()
+
+    outline = document.outline
+    assert outline.unfinished is not None
+    assert outline.unfinished.text == '{"goal": "long thought'
+    assert [(place, refused.text) for place, refused in outline.refused_places] == [
+        ("max_loops", "x"),
+        ("loop_agents[0].agents[0].timeout_seconds", "soon"),
+    ]
+    assert document.is_modified
 
 
 def test_a_copy_of_a_process_that_lives_is_not_offered(
