@@ -185,8 +185,11 @@ class PayloadRow(Row):
 
     @Slot()
     def _clear(self) -> None:
+        # From here on the text is all there is: nothing of the large one is shown or said any more.
+        self._is_cut = False
         self.edit.setReadOnly(False)
         self.edit.set_text("")
+        self.refresh_note()
         self.edit.setFocus(Qt.FocusReason.OtherFocusReason)
         self._show()
 

@@ -265,7 +265,11 @@ def test_of_a_large_payload_the_beginning_is_shown_and_it_can_be_taken_out(
     QTest.mouseClick(row.clear_button, Qt.MouseButton.LeftButton)
     assert document.settings.initial_payload == {}
     assert not row.edit.isReadOnly()
+    assert "too large" not in row.note.text() + row.edit.accessibleDescription()
+    assert row.clear_button.isHidden()
     QTest.keyClicks(row.edit, '{"a": 1}')
+    assert "too large" not in row.note.text() + row.edit.accessibleDescription()
+    assert not row.format_button.isHidden()
     leave(panel)
     assert saved(document) == {"a": 1}
     while document.undo_stack.canUndo():
