@@ -30,6 +30,18 @@ class _Uses:
     files: tuple[Path, ...]
 
 
+@dataclass(slots=True)
+class _Step:
+    """One renaming among the steps of undo: the file and the agent's name, before and after."""
+
+    path: Path
+    there: Path
+    old: str
+    new: str
+    is_renamed: bool = True
+    """Whether the file is; it is not always as the workflow says, as it may not follow."""
+
+
 class _Look(QRunnable):
     """Reads the workflows of a folder; it only has the bound signal of an object of the window's thread."""
 
@@ -62,6 +74,8 @@ class AgentRenaming(QObject):
         self.dialog: RenameDialog | None = None
         self._saved: tuple[str, str, Path] | None = None
         """Old name, new name and file of what was saved in the editor and is told of there."""
+        self._told: _Step | None = None
+        """The step that the window's notice is about."""
         self._pool = QThreadPool(self)
         self._pool.setMaxThreadCount(1)
         self._looked.connect(self._tell_others)
@@ -196,7 +210,8 @@ class AgentRenaming(QObject):
         except UserFileError as error:
             return problem_lines(error.problems)
         self._has_moved(path, there)
-        self._document.rename_agent(old, new, lambda again: self._follow(path, there, old, new, again))
+        step = _Step(path, there, old, new)
+        self._document.rename_agent(old, new, lambda again: self._follow(step, again))
         self._agents.message.emit(self.tr("{0} is called {1} now.").format(old, new))
         return ()
 
@@ -205,25 +220,40 @@ class AgentRenaming(QObject):
             self.moved.emit(path, there)
         self._agents.source.refresh()
 
-    def _follow(self, path: Path, there: Path, old: str, new: str, again: bool) -> None:
+    def _follow(self, step: _Step, again: bool) -> None:
         """After undo and redo the agent is called as the workflow calls it."""
-        from core.agent_renaming import rename_agent
+        if step.is_renamed is not again:
+            told = self._move_along(step, again)
+            if told is not None:
+                self._told = step
+                self._window.notices.tell(NOTICE, told)
+                return
+            step.is_renamed = again
+        # Else the way there failed, so there is none back: what has the other name by now was never renamed.
+        if self._told is step:
+            self._told = None
+            self._window.notices.dismiss(NOTICE)
 
-        source, target = (path, there) if again else (there, path)
-        names = (old, new) if again else (new, old)
+    def _move_along(self, step: _Step, again: bool) -> Notice | None:
+        """Rename the agent there or back; gives what is to be told where that cannot be."""
+        from core.agent_renaming import is_called, rename_agent
+
+        source, target = (step.path, step.there) if again else (step.there, step.path)
+        names = (step.old, step.new) if again else (step.new, step.old)
+        text = self.tr("{0} is still called {1}; the workflow says {2}.")
+        why: tuple[str, ...] = ()
         draft = self._editing.drafts.find(source)
         if draft is not None and draft.is_modified:
-            why: tuple[str, ...] = (self.tr("It has unsaved changes."),)
+            why = (self.tr("It has unsaved changes."),)
         else:
             try:
-                self._has_moved(source, rename_agent(source, *names, to=target))
+                if is_called(source, names[0]):
+                    self._has_moved(source, rename_agent(source, *names, to=target))
+                    return None
+                text = self.tr("{0} is not called {1} any more and stays as it is; the workflow says {2}.")
             except UserFileError as error:
                 why = problem_lines(error.problems)
-            else:
-                return
-        text = self.tr("{0} is still called {1}; the workflow says {2}.")
-        notice = Notice(text.format(source.name, names[0], names[1]), Tone.WARNING, why)
-        self._window.notices.tell(NOTICE, notice)
+        return Notice(text.format(source.name, *names), Tone.WARNING, why)
 
 
 def _is_shipped(path: Path | None) -> bool:

@@ -76,6 +76,16 @@ def rename_agent(path: Path, old: str, new: str, to: Path | None = None) -> Path
     return target
 
 
+def is_called(path: Path, name: str) -> bool:
+    """Whether an agent's file says this name, or says none and is called so. Raises UserFileError."""
+    text = AgentText.parse(decode(read_bytes(path), path))
+    try:
+        # What is so already stays as it is written.
+        return text.with_fields({"name": name}) == text if "name" in text.keys else path.stem == name
+    except FrontMatterError as error:
+        raise UserFileError([Problem(error.message, file=path)]) from error
+
+
 def _is_taken(path: Path, target: Path) -> bool:
     """Whether another file has the name. Where a and A are one, a file may have its own in other letters."""
     return os.path.lexists(target) and not (target.exists() and target.samefile(path))

@@ -176,6 +176,65 @@ def test_an_undo_that_meets_another_file_says_so_and_replaces_nothing(desk: Desk
     assert "is still called judge" in bar.notice.text
 
 
+def test_after_an_undo_that_could_not_take_the_file_along_redo_has_nothing_to_do_with_files(
+    desk: Desk,
+) -> None:
+    rename(desk, "vera", "judge")
+    aside = desk.folder / "agents" / "aside" / "judge.md"
+    aside.parent.mkdir()
+    desk.file("judge").rename(aside)
+    document, notices = desk.window.document, desk.window.notices
+    document.undo_stack.undo()
+    bar = notices.bar("renamed")
+    assert bar is not None
+    assert "judge.md is still called judge; the workflow says vera." in bar.notice.text
+
+    # This one was never renamed: it only has the name that this step would give.
+    foreign = "---\nname: vera\n---\nAnother.\n"
+    desk.file("vera").write_text(foreign, encoding="utf-8")
+    document.undo_stack.redo()
+    assert document.uses_of("judge") == 2
+    assert notices.bar("renamed") is None
+    assert desk.text("vera") == foreign
+    assert files(desk) == ["amala.md", "aside", "vera.md"]
+
+    desk.file("vera").unlink()
+    aside.rename(desk.file("judge"))
+    document.undo_stack.undo()
+    assert notices.bar("renamed") is None
+    assert desk.text("vera") == VERA
+    document.undo_stack.redo()
+    assert desk.text("judge") == VERA.replace("name: vera", "name: judge")
+
+
+def test_an_undo_that_succeeds_later_takes_its_notice_away(desk: Desk) -> None:
+    rename(desk, "vera", "judge")
+    document, notices = desk.window.document, desk.window.notices
+    renamed = desk.text("judge")
+    document.undo_stack.undo()
+    desk.file("judge").write_text("---\nname: judge\n---\nAnother.\n", encoding="utf-8")
+    document.undo_stack.redo()
+    assert notices.bar("renamed") is not None
+    desk.file("judge").unlink()
+    document.undo_stack.undo()
+    assert notices.bar("renamed") is None
+    assert desk.text("vera") == VERA
+    document.undo_stack.redo()
+    assert desk.text("judge") == renamed
+
+
+def test_an_undo_leaves_a_file_alone_that_is_another_agent_by_now(desk: Desk) -> None:
+    rename(desk, "vera", "judge")
+    foreign = "---\nname: zed\n---\nAnother.\n"
+    desk.file("judge").write_text(foreign, encoding="utf-8")
+    desk.window.document.undo_stack.undo()
+    assert desk.text("judge") == foreign
+    assert files(desk) == ["amala.md", "judge.md"]
+    bar = desk.window.notices.bar("renamed")
+    assert bar is not None
+    assert "judge.md is not called judge any more and stays as it is" in bar.notice.text
+
+
 def test_agents_that_come_with_openloop_are_not_renamed(desk: Desk) -> None:
     said: list[str] = []
     desk.window.agents.message.connect(said.append)
