@@ -40,6 +40,8 @@ from app.buttons import Button, ButtonLook
 from app.fields import OutlinedField
 from app.labels import SectionLabel
 from app.theme import TextSize, font, icon, is_appearance_event
+from app.why_not import offer
+from core.agent_folders import is_shipped
 from core.problems import Problem
 from core.state import PHASES
 
@@ -107,8 +109,11 @@ class AgentPool(QWidget):
         self.rename_action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
         self.rename_action.triggered.connect(self._rename)
         self.tree.addAction(self.rename_action)
+        self.tree.installEventFilter(self)
+        self.tree.selectionModel().selectionChanged.connect(self._offer_renaming)
         self._library: AgentLibrary | None = None
         self._show_state()
+        self._offer_renaming()
 
     def _tree_page(self) -> QWidget:
         top = QWidget(self)
@@ -199,6 +204,8 @@ class AgentPool(QWidget):
         if current:
             self.select_agent(current[0])
         self._show_state()
+        # A model that is filled anew takes the selection away without a word.
+        self._offer_renaming()
 
     def select_agent(self, name: str) -> None:
         """Select an agent by name, if it is there."""
@@ -257,6 +264,8 @@ class AgentPool(QWidget):
         nothing = bool(text.strip()) and self.filtered.rowCount() == 0
         self._no_match.setText(self.tr("No agent matches “{0}”.").format(text.strip()) if nothing else "")
         self._no_match.setVisible(nothing)
+        # What went with its whole folder is deselected without a word.
+        self._offer_renaming()
 
     @Slot(QModelIndex)
     def _preview(self, index: QModelIndex) -> None:
@@ -273,6 +282,25 @@ class AgentPool(QWidget):
             self.add_requested.emit(self.selected_agents() or [agent.name], "")
         elif self._broken_file() is not None:
             self._open([], self._broken_file())
+
+    @Slot()
+    def _offer_renaming(self) -> None:
+        why_not = self._why_not_renamed()
+        offer(self.rename_action, not why_not, why_not)
+
+    def _why_not_renamed(self) -> str:
+        """Why what is selected cannot be renamed; empty where it can."""
+        agents = [agent for index in self.tree.selectedIndexes() if (agent := agent_at(index)) is not None]
+        broken = self._broken_file() if not agents else None
+        if broken is not None and self.tree.selectedIndexes():
+            return self.tr("{0} cannot be used as an agent yet. Repair it first.").format(broken.name)
+        if not agents:
+            return self.tr("Select an agent in the list first.")
+        if len(agents) > 1:
+            return self.tr("Only one agent can be renamed at a time.")
+        if agents[0].path is not None and is_shipped(agents[0].path):
+            return self.tr("Agents that come with OpenLoop cannot be renamed; duplicate it instead.")
+        return ""
 
     @Slot()
     def _rename(self) -> None:
@@ -315,7 +343,8 @@ class AgentPool(QWidget):
         new = menu.addAction(icon("file-plus", "quiet"), self.tr("New agent…"))
         folder = menu.addAction(icon("folder-open", "quiet"), self.tr("Open the agents folder"))
         edit.triggered.connect(lambda: self._open(names, broken))
-        rename.triggered.connect(self.rename_action.trigger)
+        # Also where it cannot be: then the window says why.
+        rename.triggered.connect(self._rename)
         duplicate.triggered.connect(lambda: self.duplicate_requested.emit(names[0]))
         delete.triggered.connect(lambda: self.delete_requested.emit(names[0]))
         new.triggered.connect(self.new_agent_requested)
@@ -330,7 +359,15 @@ class AgentPool(QWidget):
         event.accept()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
-        """From the filter field, Down goes to the agents and Escape clears it."""
+        """From the filter field, Down goes to the agents and Escape clears it.
+
+        The key that renames an agent is heard where it cannot be, too: then the window says why.
+        """
+        if watched is self.tree and isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            if QKeySequence(event.keyCombination()) == self.rename_action.shortcut():
+                self._rename()
+                return True
+            return False
         if (
             watched is self.filter_field
             and isinstance(event, QKeyEvent)

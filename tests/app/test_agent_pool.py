@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QModelIndex, QPoint, Qt, QUrl
 from PySide6.QtGui import QContextMenuEvent
-from PySide6.QtTest import QAbstractItemModelTester
+from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
@@ -16,6 +16,7 @@ import resources
 from app.builder import mime
 from app.builder.agent_pool import AgentPool
 from app.builder.agent_pool_model import agent_at
+from app.why_not import why_not
 from core.agent import AgentLibrary
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
@@ -255,3 +256,45 @@ def test_agents_that_come_with_openloop_stand_apart_and_say_what_they_are(
     assert "does no work" in str(index.data(Qt.ItemDataRole.ToolTipRole))
     pool.select_agent("linter")
     assert "demo" not in str(pool.tree.currentIndex().data(Qt.ItemDataRole.AccessibleTextRole))
+
+
+def test_renaming_is_offered_for_one_agent_of_ones_own_and_else_says_why_not(
+    pool: AgentPool, folder: Path
+) -> None:
+    action = pool.rename_action
+    assert not action.isEnabled()
+    assert "Select an agent" in why_not(action)
+    pool.tree.setCurrentIndex(pool.filtered.index(0, 0))
+    assert not action.isEnabled()
+    assert "broken.md" in why_not(action)
+    pool.select_agent("vera")
+    assert action.isEnabled()
+    assert why_not(action) == ""
+    QTest.keyClick(pool.tree, Qt.Key.Key_Up, Qt.KeyboardModifier.ShiftModifier)
+    assert pool.selected_agents() == ["linter", "vera"]
+    assert not action.isEnabled()
+    assert "one agent" in why_not(action)
+
+    pool.set_library(AgentLibrary([folder, resources.agents_folder()]))
+    pool.select_agent("proteus")
+    assert not action.isEnabled()
+    assert "come with OpenLoop" in why_not(action)
+    pool.select_agent("vera")
+    assert action.isEnabled()
+    (folder / "audit" / "vera.md").unlink()
+    pool.set_library(AgentLibrary(folder))
+    assert not action.isEnabled()
+    pool.select_agent("amala")
+    pool.filter_field.setText("linter")
+    assert pool.selected_agents() == []
+    assert not action.isEnabled()
+
+
+def test_f2_on_an_agent_that_comes_with_openloop_is_still_answered(pool: AgentPool, qtbot: QtBot) -> None:
+    """Who is told why by the window; a key that does nothing would leave one to guess."""
+    pool.set_library(AgentLibrary(resources.agents_folder()))
+    pool.select_agent("proteus")
+    pool.tree.setFocus()
+    with qtbot.waitSignal(pool.rename_requested) as asked:
+        qtbot.keyClick(pool.tree, Qt.Key.Key_F2)
+    assert asked.args == ["proteus"]
