@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWi
 from app.accessible import announce
 from app.buttons import Button, ButtonLook
 from app.flow_layout import FlowLayout
+from app.settling import Settling
 from app.theme import GRID, font, paint_icon, theme
 
 _MOST_LINES = 6
@@ -61,6 +62,7 @@ class NoticeBar(QWidget):
         super().__init__(parent)
         self.notice = notice
         self._on_dismiss = on_dismiss
+        self._settling: Settling | None = None
         self.setAccessibleName(notice.text)
         # Not Maximum: of what wraps, a layout takes the height of one line for the most.
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
@@ -129,6 +131,11 @@ class NoticeBar(QWidget):
         """The user has read it."""
         self._on_dismiss()
 
+    def settle(self) -> None:
+        """It is about to slide to where another was: a second click there was not meant for it."""
+        if self._settling is None:
+            self._settling = Settling((self,), tuple(self.buttons.values()))
+
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
         if event.key() == Qt.Key.Key_Escape and self.notice.dismissible:
             self.dismiss()
@@ -189,8 +196,11 @@ class NoticeArea(QWidget):
 
     def dismiss(self, name: str) -> None:
         """Take a notice away, if it is there."""
+        names = list(self._bars)
         bar = self._bars.pop(name, None)
         if bar is not None:
+            for below in names[names.index(name) + 1 :]:
+                self._bars[below].settle()
             self._rows.removeWidget(bar)
             bar.hide()
             bar.deleteLater()

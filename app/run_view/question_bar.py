@@ -14,7 +14,7 @@ from app.flow_layout import FlowLayout
 from app.plain_text import plain_tool_tip
 from app.reading_text import ReadingText, harmless
 from app.run_view.bar_paint import paint_bar
-from app.run_view.settling import Settling
+from app.settling import Settling
 from app.theme import theme
 from core.answer import Answer
 from core.turn_progress import TurnProgress
