@@ -7,6 +7,7 @@ With OPENLOOP_SCREENSHOTS=FOLDER the pictures are kept there, to be looked at.
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,6 +19,7 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QLineEdit, QPus
 from pytestqt.qtbot import QtBot
 
 from app.theme import DARK, LIGHT, Scheme, Theme
+from core.open_runs import is_held
 from tests.app import accessible_tree, focus_audit, keyboard_audit
 from tests.scenes import audit
 from tests.scenes.every import SCENES, Scene
@@ -94,6 +96,20 @@ def test_every_view_can_be_read_in_both_themes_and_heard_and_used_without_a_mous
         for scheme in (Scheme.DARK, Scheme.LIGHT):
             open_stage.show(scheme, USUAL)
             assert focus_audit.focus_complaints(top) == [], scheme
+
+
+@pytest.mark.usefixtures("application")
+def test_the_followed_run_stands_still_while_it_is_looked_at(
+    tmp_path: Path,
+    recorded: Mapping[str, RecordedEvents],  # noqa: F811
+) -> None:
+    with stage(tmp_path, recorded) as open_stage:
+        SCENES["followed_run"].play(open_stage)
+        opened = open_stage.window.history.side.opened
+        assert opened is not None
+        assert opened.folder is not None
+        gc.collect()
+        assert is_held(opened.folder), "nobody runs it any more, and its pills go"
 
 
 # --- the audit finds what it looks for ----------------------------------------------------------------

@@ -116,7 +116,8 @@ def followed_run(stage: Stage) -> None:
     entry = next(each for each in page.runs.entries if each.was_cut_off)
     lock = RunLock(entry.folder)
     lock.acquire()
-    stage.window.closed.connect(lock.release)
+    # Not the method itself: Qt would not keep the lock for its sake, and it is let go when it is forgotten.
+    stage.window.closed.connect(lambda: lock.release())
     page.list.choose(page.runs.index_of(entry.folder))
     page.actions_of_runs.open.trigger()
     side = stage.window.history.side
