@@ -55,6 +55,8 @@ class LogArea(QAbstractScrollArea):
         self._page = LogPage(self._painter)
         self._selection = LogSelection(self._page)
         self._tail = Place()
+        self._pointed: int | None = None
+        """The line that keys or a search went to last: it stays in view when the rest of the page moves."""
         self._follow = True
         self._still = False
         self._seen = 0
@@ -101,6 +103,7 @@ class LogArea(QAbstractScrollArea):
 
     def _forget_places(self) -> None:
         """Another file, or another beginning: places in the old one mean nothing."""
+        self._pointed = None
         self._selection.clear()
 
     def set_overview(self, overview: bool) -> None:
@@ -178,6 +181,7 @@ class LogArea(QAbstractScrollArea):
     @Slot()
     def follow(self) -> None:
         """Go to the end and stay there."""
+        self._pointed = None
         self._set_follow(True)
         self._sync()
         self._repaint()
@@ -194,12 +198,23 @@ class LogArea(QAbstractScrollArea):
     def _page_rows(self) -> int:
         return max(1, int((self.viewport().height() - TOP) // self._painter.row_height))
 
-    def _sync(self) -> None:
-        """Bring place, scroll bars and pill in line with the file."""
+    @property
+    def _at_end(self) -> bool:
+        """Whether the end is in view, also where it is not followed: a text that does not grow and fits
+        stands at its beginning."""
+        place = self._page.place
+        return place >= self._tail and not self._reading and not (self._still and place == Place())
+
+    def _sync(self, *, at_end: bool = False) -> None:
+        """Bring place, scroll bars and pill in line with the file. `at_end`: the end was in view, and stays
+        there though rows are of another size now."""
         rows = self._page_rows()
         self._tail = self._page.tail(rows)
         if (self._follow and not self._reading) or self._page.place > self._tail:
             self._page.place = self._tail
+        elif at_end:
+            line = self._tail.line if self._pointed is None else self._pointed
+            self._page.place = Place(line) if line < self._tail.line else self._tail
         shown = self._page.map
         self._syncing = True
         bar = self.verticalScrollBar()
@@ -240,6 +255,7 @@ class LogArea(QAbstractScrollArea):
             self._go(Place(self._page.map.line_of(value)))
 
     def _go(self, place: Place) -> None:
+        self._pointed = None
         self._page.place = min(place, self._tail)
         self._set_follow(place >= self._tail)
         self._sync()
@@ -253,9 +269,10 @@ class LogArea(QAbstractScrollArea):
         self.viewport().update()
 
     def _relayout(self) -> None:
+        at_end = self._at_end
         self._page.width = float(self.viewport().width())
         self._page.forget_layout()
-        self._sync()
+        self._sync(at_end=at_end)
         self._repaint()
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
@@ -274,10 +291,11 @@ class LogArea(QAbstractScrollArea):
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)
+        at_end = self._at_end
         if self._page.width != float(self.viewport().width()):
             self._page.width = float(self.viewport().width())
             self._page.forget_layout()
-        self._sync()
+        self._sync(at_end=at_end)
         self._place_overlays()
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802

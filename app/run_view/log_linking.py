@@ -248,6 +248,7 @@ class LinkedLog(FindingLog):
         self._chosen = there[at]
         self._current_header = None
         self._set_follow(False)
+        self._pointed = self._chosen.line
         if QAccessible.isActive():
             said = self.tr("Link: {target}").format(target=self._chosen.link.target)
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, said))

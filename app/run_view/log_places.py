@@ -45,11 +45,13 @@ class PlacedLog(LogArea):
                 y = TOP + placed.top + part * step
                 if y >= 0 and y + step <= self.viewport().height():
                     self._set_follow(False)
+                    self._pointed = line
                     return
         above = self._page_rows() // 3 if margin is None else margin
         if margin is not None and Place(line, part) > self._page.place:
             above = self._page_rows() - 1 - margin
         self._go(self._page.moved(Place(line, part), -above))
+        self._pointed = line
 
     def _offset_of(self, line: int) -> int:
         source = self._page.source

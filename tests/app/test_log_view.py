@@ -153,6 +153,105 @@ def test_the_wheel_pauses_and_scrolling_back_to_the_end_resumes(
     assert view.visible_text()[-1] == "line 999"
 
 
+def end_is_in_view(view: LogView) -> bool:
+    last = view._rows()[-1]
+    below = view._top_of(last) + last.laid.heights * view._painter.row_height
+    return last.laid.row.line == view.line_count - 1 and below <= view.viewport().height()
+
+
+def show_otherwise(view: LogView) -> Iterator[str]:
+    """Each way in which rows become larger or smaller, or fewer fit."""
+    host = view.host
+    for zoom in (1, 2, 3, 8, 0, -4, 0, 5):
+        host.show_as(zoom=zoom)
+        yield f"zoom {zoom}"
+    for wrap in (False, True):
+        host.show_as(wrap=wrap)
+        yield f"wrap {wrap}"
+    for shown in (True, False):
+        host.show_as(line_numbers=shown)
+        yield f"line numbers {shown}"
+    for size in ((400, 200), (900, 700), (300, 150)):
+        view.resize(*size)
+        yield f"size {size}"
+
+
+def long_lines(count: int) -> bytes:
+    return b"".join(b"line %d %s\n" % (number, b"word " * (number * 37 % 90)) for number in range(count))
+
+
+@pytest.mark.parametrize("count", [4, 100])
+def test_who_follows_the_end_follows_it_however_the_log_is_shown(
+    view: LogView, log: Path, qtbot: QtBot, count: int
+) -> None:
+    log.write_bytes(long_lines(count))
+    view.set_source(log, raw=True)
+    settle(qtbot, view, count)
+    for how in show_otherwise(view):
+        assert view.following, how
+        assert end_is_in_view(view), how
+        assert view._pill.isHidden(), how
+
+
+@pytest.mark.parametrize("count", [4, 100])
+def test_the_last_line_that_keys_went_to_stays_in_view_however_the_log_is_shown(
+    view: LogView, log: Path, qtbot: QtBot, count: int
+) -> None:
+    log.write_bytes(long_lines(count))
+    view.set_source(log, raw=True)
+    settle(qtbot, view, count)
+    QTest.keyClick(
+        view, Qt.Key.Key_End, Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.ControlModifier
+    )
+    assert not view.following, "what is selected does not move away"
+    for how in show_otherwise(view):
+        assert end_is_in_view(view), how
+        assert view._pill.isHidden(), how
+
+
+def test_a_match_stays_in_view_when_the_text_gets_larger_rather_than_the_end(
+    view: LogView, log: Path, qtbot: QtBot
+) -> None:
+    log.write_bytes(b"needle\n" + numbered(10))
+    view.set_source(log, raw=True)
+    settle(qtbot, view, 11)
+    view.open_find()
+    QTest.keyClicks(view._bar._field, "needle")
+    wait(qtbot, lambda: not view.following)
+    for zoom in (4, 12, 24):
+        view.host.show_as(zoom=zoom)
+        assert view.visible_text()[0] == "needle"
+    assert not end_is_in_view(view)
+    assert view._pill.isVisible()
+
+
+def test_the_end_that_a_larger_window_brought_into_view_stays_there(
+    view: LogView, log: Path, qtbot: QtBot
+) -> None:
+    log.write_bytes(numbered(100))
+    view.set_source(log, raw=True)
+    settle(qtbot, view, 100)
+    QTest.keyClick(view, Qt.Key.Key_Up)
+    assert not end_is_in_view(view)
+    view.resize(700, 700)
+    for size in ((700, 700), (700, 400), (700, 300)):
+        view.resize(*size)
+        assert end_is_in_view(view), size
+        assert view._pill.isHidden(), size
+
+
+def test_a_text_that_does_not_grow_stays_at_its_beginning_when_it_gets_larger(
+    view: LogView, log: Path, qtbot: QtBot
+) -> None:
+    log.write_bytes(numbered(12))
+    view.set_still(True)
+    view.set_source(log, raw=True)
+    settle(qtbot, view, 12)
+    view.host.show_as(zoom=24)
+    assert view.visible_text()[0] == "line 0"
+    assert not end_is_in_view(view)
+
+
 def test_the_scroll_bar_reaches_every_line_of_a_big_file(view: LogView, log: Path, qtbot: QtBot) -> None:
     log.write_bytes(numbered(1_000_000))
     view.set_source(log, raw=True)
