@@ -3,6 +3,9 @@
 It needs no display, account or network, only what the application itself needs. The views are the scenes of
 `tests/scenes`, which the tests go through as well; runs in them have times of their own, so that a second
 call makes nearly the same pictures. `--only NAME` makes one; `--out FOLDER` puts them elsewhere.
+
+What each picture says is written beside them, to `words.json`: a test compares it with what the application
+says now, and fails when pictures have to be made anew.
 """
 
 from __future__ import annotations
@@ -11,11 +14,12 @@ import argparse
 import contextlib
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
 PROJECT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(PROJECT))
 IMAGES = PROJECT / "docs" / "images"
+WORDS = "words.json"
 SMALLEST = 0
 """Quality of a PNG: it costs time, not looks."""
 WHOLE = (1280, 800)
@@ -77,12 +82,14 @@ def make(pictures: list[Picture], out: Path) -> None:
         from app.theme import Scheme
         from tests.scenes.every import SCENES
         from tests.scenes.recording import record_examples
+        from tests.scenes.said import said_in
         from tests.scenes.stage import stage
 
         application = QApplication.instance() or QApplication(sys.argv[:1])
         needed = any(SCENES[picture.scene].needs_runs for picture in pictures)
         runs = record_examples(root / "orders") if needed else {}
         out.mkdir(parents=True, exist_ok=True)
+        said = read_words(out)
         for picture in pictures:
             # One folder after another of the same name, which some pictures show.
             shutil.rmtree(root / "home", ignore_errors=True)
@@ -95,8 +102,26 @@ def make(pictures: list[Picture], out: Path) -> None:
                 path = out / f"{picture.name}.png"
                 if not with_few_colours(open_stage.picture()).save(str(path), "PNG", SMALLEST):
                     raise OSError(f"{path} cannot be written.")
+                said[picture.name] = lasting_words((one.text for one in said_in(open_stage.tops())), root)
             sys.stdout.write(f"{path}\n")
+        known = {each.name for each in PICTURES}
+        kept = {name: said[name] for name in sorted(said) if name in known}
+        (out / WORDS).write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         application.processEvents()
+
+
+def read_words(folder: Path) -> dict[str, list[str]]:
+    """What the pictures in a folder say, by their names; nothing where none were made."""
+    try:
+        return dict(json.loads((folder / WORDS).read_text("utf-8")))
+    except FileNotFoundError:
+        return {}
+
+
+def lasting_words(texts: Iterable[str], root: Path) -> list[str]:
+    """The texts that are the same whenever and wherever the picture is made: those without a number."""
+    where = str(root)
+    return sorted({text for text in texts if where not in text and not re.search(r"\d", text)})
 
 
 @contextlib.contextmanager
