@@ -31,6 +31,7 @@ PROJECT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(PROJECT))
 IMAGES = PROJECT / "docs" / "images"
 WORDS = "words.json"
+PROGRAMS = ("opencode", "claude", "codex", "gemini")
 SMALLEST = 0
 """Quality of a PNG: it costs time, not looks."""
 WHOLE = (1280, 800)
@@ -152,6 +153,13 @@ def _without_display(root: Path) -> None:
     """A screen in memory, of the size of a usual one, and a home of its own."""
     screens = root / "screens.json"
     screens.write_text(json.dumps({"screens": [{"name": "memory", **SCREEN}]}), encoding="utf-8")
+    for name in [name for name in os.environ if name.startswith("OPENLOOP_")]:
+        del os.environ[name]
+    # Whether an agent's program is installed must not be seen.
+    folders = os.environ.get("PATH", "").split(os.pathsep)
+    os.environ["PATH"] = os.pathsep.join(
+        folder for folder in folders if not any(shutil.which(program, path=folder) for program in PROGRAMS)
+    )
     os.environ["QT_QPA_PLATFORM"] = f"offscreen:configfile={screens}"
     os.environ["OPENLOOP_HOME"] = str(root / "home")
     os.environ["OPENLOOP_DEMO_SPEED"] = "0"

@@ -99,7 +99,7 @@ def test_timeline_turns_and_state_are_there_with_and_without_scripts(
     assert "Ended at a limit." in text(tab, ".outcome")
     assert count(tab, ".bars a") == 8
     assert count(tab, ".bars .piece.failed") == 2
-    assert count(tab, ".bars .piece.corrected") == 2
+    assert count(tab, ".bars .piece.lacking") == 2
     assert count(tab, "tr.turn") == 8
     assert "The model refused." in text(tab, "#failures")
     assert "payload.score" in text(tab, "#conflicts")
