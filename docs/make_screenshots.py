@@ -120,9 +120,18 @@ def read_words(folder: Path) -> dict[str, list[str]]:
 
 
 def lasting_words(texts: Iterable[str], root: Path) -> list[str]:
-    """The texts that are the same whenever and wherever the picture is made: those without a number."""
+    """The texts that are the same whenever and wherever the picture is made.
+
+    Those without a number, and without what is known of an installed program, which may be known later.
+    """
     where = str(root)
-    return sorted({text for text in texts if where not in text and not re.search(r"\d", text)})
+    return sorted(
+        {
+            text
+            for text in texts
+            if where not in text and not re.search(r"\d", text) and not text.startswith(PROGRAMS)
+        }
+    )
 
 
 @contextlib.contextmanager
