@@ -21,7 +21,7 @@ _KEPT = 8
 _ALL, _NUMBERS, _BITS = b"a", b"n", b"b"
 
 
-class LineFilter(LineScan):
+class LineFilter(LineScan[bytes]):
     """The lines of one file that have a needle in them (None: all lines) and are of some kinds.
 
     Lines that match are counted from 0, in the order of the file. Raises NeedleError.
@@ -38,14 +38,15 @@ class LineFilter(LineScan):
         self._found: list[bytes] = []
         self._unpacked: OrderedDict[int, array[int]] = OrderedDict()
 
-    def _look(self, data: bytes, length: int, first_line: int) -> int:
+    def _look(self, data: bytes, length: int, first_line: int) -> tuple[int, bytes]:
+        del first_line
         data = data[:length]
         lines = self._matching(data)
         in_all = _line_count(data, 0, len(data))
-        packed = _pack(lines, in_all)
-        with self._lock:
-            self._found.append(packed)
-        return len(lines)
+        return len(lines), _pack(lines, in_all)
+
+    def _keep(self, piece: bytes) -> None:
+        self._found.append(piece)
 
     def _matching(self, data: bytes) -> list[int]:
         """The lines of a chunk that match, from 0."""

@@ -11,16 +11,20 @@ import threading
 from array import array
 from collections.abc import Callable
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from core.line_kinds import EVERY_KIND, KindState, LineKind, Segment, blank_others, segments
 from core.line_needle import TooSlowError, hide
+
+Piece = TypeVar("Piece")
+"""What a subclass keeps of a chunk."""
 
 
 def _none() -> None:
     """Nobody is in a hurry."""
 
 
-class LineScan:
+class LineScan(Generic[Piece]):
     """One pass over one file. `structured`: it is a transcript, whose marks are not part of its text.
 
     `kinds`: only lines of these count. `run` belongs to a worker and may be called again after the file grew;
@@ -97,11 +101,12 @@ class LineScan:
         try:
             with self.path.open("rb", buffering=0) as file:
                 self._end = file.seek(0, 2)
-                self._drop_unfinished_line(self._end)
+                again = self._begin(self._end)
                 while self._scanned < self._end and not self._cancelled.is_set():
                     self.courtesy()
-                    if not self._step(file) or (pause and self._cancelled.wait(pause)):
+                    if not self._step(file, again) or (pause and self._cancelled.wait(pause)):
                         return
+                    again = False
         except OSError:
             # The file is gone, or not there yet: what is known stays until it comes back.
             pass
@@ -109,8 +114,19 @@ class LineScan:
             self.too_slow = True
         self._finished = not self._cancelled.is_set()
 
-    def _step(self, file: io.FileIO) -> bool:
-        position = self._scanned
+    def _begin(self, end: int) -> bool:
+        """Whether the last chunk is looked through again, because its last line may have grown."""
+        if end >= self._scanned:
+            return bool(self._starts) and end > self._scanned
+        with self._lock:
+            self._forget()
+            self._dropped(0)
+        return False
+
+    def _step(self, file: io.FileIO, again: bool) -> bool:
+        """Look through the next chunk, or the last one `again`: what was found there counts until then."""
+        before = -2 if again else -1
+        position = self._starts[-1] if again else self._scanned
         file.seek(position)
         data = file.read(min(self.CHUNK + self._overlap, self._end - position))
         if not data:
@@ -123,16 +139,21 @@ class LineScan:
         state = KindState()
         self._segments = [Segment(0, length, LineKind.TEXT)]
         if self._by_kind:
-            self._segments, state = segments(chunk, self._states[-1])
+            self._segments, state = segments(chunk, self._states[before])
         if beyond and state.cut is not None:
             state = KindState(state.results, state.kind)
         if data[length - 1 : length] == b"\n":
             data = chunk
         if self._by_kind:
             data = blank_others(chunk, self._segments, self._kinds)
-        found = self._look(data, length, self._lines[-1])
+        found, piece = self._look(data, length, self._lines[before])
         newlines = chunk.count(b"\n") + (1 if beyond and position + length + beyond <= self._end else 0)
         with self._lock:
+            if again:
+                for table in (self._starts, self._totals, self._lines, self._states):
+                    table.pop()
+                self._dropped(self._lines[-1])
+            self._keep(piece)
             self._starts.append(position)
             self._totals.append(self._totals[-1] + found)
             self._lines.append(self._lines[-1] + newlines)
@@ -140,28 +161,21 @@ class LineScan:
             self._scanned = position + length + beyond
         return True
 
-    def _look(self, data: bytes, length: int, first_line: int) -> int:
-        """How much there is in the first `length` bytes of `data`; lines of other kinds are blank."""
+    def _look(self, data: bytes, length: int, first_line: int) -> tuple[int, Piece]:
+        """How much there is in the first `length` bytes of `data`, and what to keep of it; lines of other
+        kinds are blank."""
+        raise NotImplementedError
+
+    def _keep(self, piece: Piece) -> None:
+        """Keep what was found in one more chunk. Called with the lock."""
         raise NotImplementedError
 
     def _dropped(self, first_line: int) -> None:
-        """What was found from this line on is looked for again."""
+        """What was found from this line on no longer counts. Called with the lock."""
+        raise NotImplementedError
 
     def _hide(self, data: bytes) -> bytes:
         return hide(data, structured=self._structured)
-
-    def _drop_unfinished_line(self, end: int) -> None:
-        """The last chunk is looked through again when the file grew: its last line may have grown."""
-        with self._lock:
-            if end < self._scanned:
-                self._forget()
-            elif self._starts and end > self._scanned:
-                self._scanned = self._starts.pop()
-                for table in (self._totals, self._lines, self._states):
-                    table.pop()
-            else:
-                return
-            self._dropped(self._lines[-1])
 
     def _chunk_length(self, data: bytes, *, last: bool) -> int:
         """Chunks end with a line, so that no match is cut; inside of an endless line, anywhere."""

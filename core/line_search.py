@@ -31,7 +31,7 @@ class Match:
     ordinal: int
 
 
-class LineSearch(LineScan):
+class LineSearch(LineScan[list[int]]):
     """One needle in one file. Raises NeedleError for an expression that is none."""
 
     def __init__(
@@ -43,14 +43,12 @@ class LineSearch(LineScan):
         self._overlap = self._finder.overlap
         self._marked = array("Q")
 
-    def _look(self, data: bytes, length: int, first_line: int) -> int:
+    def _look(self, data: bytes, length: int, first_line: int) -> tuple[int, list[int]]:
         found = self._finder.count(data, length, self._hide)
-        if found:
-            self._mark(data, length, first_line)
-        return found
+        return found, self._lines_to_mark(data, length, first_line) if found else []
 
-    def _mark(self, data: bytes, length: int, first_line: int) -> None:
-        """Remember lines with matches, as many as a scroll bar can show."""
+    def _lines_to_mark(self, data: bytes, length: int, first_line: int) -> list[int]:
+        """Lines with matches, no more of them than a scroll bar can show."""
         step = max(1, self._end // _PLACES)
         line, counted = first_line, 0
         lines: list[int] = []
@@ -61,10 +59,12 @@ class LineSearch(LineScan):
             counted = start
             if not lines or lines[-1] != line:
                 lines.append(line)
-        with self._lock:
-            self._marked.extend(lines)
-            if len(self._marked) > 2 * _PLACES:
-                self._marked = self._marked[::2]
+        return lines
+
+    def _keep(self, piece: list[int]) -> None:
+        self._marked.extend(piece)
+        if len(self._marked) > 2 * _PLACES:
+            self._marked = self._marked[::2]
 
     def _dropped(self, first_line: int) -> None:
         del self._marked[bisect_left(self._marked, first_line) :]

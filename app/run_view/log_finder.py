@@ -113,6 +113,8 @@ class LogSieve:
         self._job = BackgroundJob("log-filter")
         self._known = (0, 0)
         self._lines = 0
+        self._passed = (0, 0)
+        """Lines and bytes that were surely looked through when the map was asked."""
         self._job.start(self._filter.run)
 
     def poll(self, size: int, lines: int) -> bool:
@@ -121,6 +123,8 @@ class LogSieve:
         if not self._job.running and size != self._filter.scanned and not self.too_slow:
             self._job.start(self._filter.run)
         before = self._known
+        # First: the thread goes on meanwhile, and what it finds then is not in the map that is shown.
+        self._passed = (self._filter.line_count, self._filter.scanned)
         # What the thread has read may be ahead of the lines that the view knows.
         self._lines = lines
         self._known = (self._filter.number_of(lines), self._filter.scanned)
@@ -140,9 +144,11 @@ class LogSieve:
         """Whether so many bytes of the file were looked through."""
         return self._filter.scanned >= size
 
-    def has_passed(self, line: int) -> bool:
-        """Whether it is known which lines up to this one match."""
-        return not self._job.running or self._filter.line_count > line
+    def has_passed(self, line: int, size: int) -> bool:
+        """Whether the map knows, since the last `poll`, which lines up to this one of a file of `size` bytes
+        match."""
+        lines, scanned = self._passed
+        return lines > line or scanned >= size or self.too_slow
 
     @property
     def shown(self) -> int:

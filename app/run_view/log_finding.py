@@ -204,10 +204,10 @@ class FindingLog(PlacedLog):
         if sieve.poll(snapshot.size, snapshot.lines):
             if self._home is not None and not self._follow:
                 self._page.place = Place(self._page.nearest(self._home))
-            if self._home is not None and sieve.has_passed(self._home):
-                self._home = None
             self._sync()
             self._repaint()
+        if self._home is not None and sieve.has_passed(self._home, snapshot.size):
+            self._home = None
         self._show_line_count()
 
     def _show_line_count(self) -> None:

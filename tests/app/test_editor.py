@@ -264,7 +264,7 @@ def opening(
 
 
 def wait(qtbot: QtBot, condition: Callable[[], bool]) -> None:
-    qtbot.waitUntil(condition, timeout=10_000)
+    qtbot.waitUntil(condition)
 
 
 @posix_only

@@ -75,7 +75,7 @@ class Room(QWidget):
         return self.history.page
 
     def until(self, holds: Callable[[], object]) -> None:
-        self.qtbot.waitUntil(lambda: bool(holds()), timeout=15_000)
+        self.qtbot.waitUntil(lambda: bool(holds()))
 
     def list_runs(self, count: int) -> None:
         self.history.show_list()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import threading
+import time
 from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
@@ -15,8 +17,10 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.editor import FilePlace
+from app.run_view import log_finder
 from app.run_view.log_ansi import Look, Span, Token, ansi_spans
 from app.run_view.log_colors import DEFAULT_GROUND, DEFAULT_TEXT, RGB, behind, contrast, readable
+from app.run_view.log_finder import LogSieve
 from app.run_view.log_folds import FoldMap
 from app.run_view.log_host import LogHost
 from app.run_view.log_links import Link, links_in
@@ -58,7 +62,7 @@ def numbered(count: int, start: int = 0) -> bytes:
 
 
 def wait(qtbot: QtBot, condition: Callable[[], bool]) -> None:
-    qtbot.waitUntil(condition, timeout=10_000)
+    qtbot.waitUntil(condition)
 
 
 def settle(qtbot: QtBot, view: LogView, lines: int) -> None:
@@ -842,6 +846,46 @@ def test_the_place_is_kept_when_lines_are_left_out_and_come_back(
     view.close_find()
     assert view.visible_text()[0] == "line 20007"
     assert not view.following
+
+
+def test_the_place_is_kept_when_the_search_ends_while_its_map_is_taken(
+    view: LogView, log: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The filter's thread stops behind its first part, is seen there, and ends before anything else."""
+    first, go_on = threading.Event(), threading.Event()
+
+    class Held:
+        """Lets the filter's first part pass."""
+
+        def wait(self) -> None:
+            if threading.current_thread().name != "log-filter":
+                return
+            if first.is_set():
+                go_on.wait()
+            first.set()
+
+    poll = LogSieve.poll
+
+    def poll_and_end(sieve: LogSieve, size: int, lines: int) -> bool:
+        first.wait()
+        more = poll(sieve, size, lines)
+        if sieve.shown:
+            go_on.set()
+            while sieve.searching:
+                time.sleep(0.001)
+        return more
+
+    monkeypatch.setattr(log_finder, "COURTESY", Held())
+    monkeypatch.setattr(LogSieve, "poll", poll_and_end)
+    log.write_bytes(numbered(50_000))
+    view.set_source(log, raw=True)
+    settle(qtbot, view, 50_000)
+    view.verticalScrollBar().setValue(20_003)
+    view._bar.set_only(True)
+    view.open_find()
+    QTest.keyClicks(view._bar._field, "7")
+    wait(qtbot, lambda: view._bar.lines_text == "17,195 of 50,000 lines")
+    assert view.visible_text()[0] == "line 20007"
 
 
 def test_lines_are_filtered_by_what_they_are(view: LogView, log: Path, qtbot: QtBot) -> None:

@@ -427,7 +427,7 @@ def read_all(qtbot: QtBot, reader: RunReader, log_dir: Path) -> tuple[list[RunEn
     readings: list[Reading] = []
     reader.told.connect(readings.append)
     reader.read(lambda: log_dir)
-    qtbot.waitUntil(lambda: bool(readings) and readings[-1].last, timeout=20_000)
+    qtbot.waitUntil(lambda: bool(readings) and readings[-1].last)
     reader.told.disconnect(readings.append)
     return [run for reading in readings for run in reading.entries], readings[-1].problem
 
@@ -491,7 +491,7 @@ def test_a_log_folder_that_is_not_there_holds_no_runs_and_a_closed_one_says_so(
     reader = readers()
     reader.told.connect(readings.append)
     reader.read(refuse)
-    qtbot.waitUntil(lambda: bool(readings), timeout=10_000)
+    qtbot.waitUntil(lambda: bool(readings))
     assert readings[-1].problem == f"{tmp_path}: Permission denied"
 
 
@@ -537,11 +537,11 @@ def test_a_new_reading_gives_up_the_old_one(
     told: list[Reading] = []
     reader.told.connect(told.append)
     reader.read(lambda: tmp_path / "old")
-    qtbot.waitUntil(begun.is_set, timeout=10_000)
+    qtbot.waitUntil(begun.is_set)
     told.clear()
     reader.read(lambda: tmp_path / "new")
     gate.set()
-    qtbot.waitUntil(lambda: bool(told) and told[-1].last, timeout=10_000)
+    qtbot.waitUntil(lambda: bool(told) and told[-1].last)
     assert {reading.folder for reading in told} == {tmp_path / "new"}
 
 
@@ -580,7 +580,7 @@ def pages(qtbot: QtBot, tmp_path: Path) -> Iterator[Callable[[list[RunEntry]], R
         page.resize(428, 560)
         page.show()
         page.read(lambda: shelf.log_dir, shelf.log_dir / wanted if wanted else None)
-        qtbot.waitUntil(lambda: page.runs.rowCount() == len(runs), timeout=10_000)
+        qtbot.waitUntil(lambda: page.runs.rowCount() == len(runs))
         return page
 
     yield make
@@ -725,7 +725,7 @@ def test_after_a_run_was_deleted_its_neighbour_is_selected(
         (page.log_dir / entry(gone).folder.name).rmdir()
         count = page.runs.rowCount()
         page.read_again()
-        qtbot.waitUntil(lambda count=count: page.runs.rowCount() == count - 1, timeout=10_000)
+        qtbot.waitUntil(lambda count=count: page.runs.rowCount() == count - 1)
         assert page.current is not None
         assert page.current.run_id == entry(neighbour).run_id
 
@@ -776,7 +776,7 @@ def test_an_empty_log_folder_says_what_will_be_here(
     qtbot: QtBot, pages: Callable[[list[RunEntry]], RunsPage]
 ) -> None:
     page = pages([])
-    qtbot.waitUntil(lambda: "no runs here yet" in page.empty.text(), timeout=10_000)
+    qtbot.waitUntil(lambda: "no runs here yet" in page.empty.text())
     assert page.empty.isVisible()
     assert not page.detail.form.resume_button.isVisible()
 

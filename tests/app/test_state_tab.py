@@ -474,7 +474,7 @@ def test_a_huge_state_is_shown_in_part_and_copied_whole(tab: StateTab, qtbot: Qt
     assert tab.raw.rest.isVisible()
     assert "MB" in tab.raw.rest.words.text()
     tab.copy_button.click()
-    qtbot.waitUntil(lambda: len(QGuiApplication.clipboard().text()) > RAW_SHOWN, timeout=10_000)
+    qtbot.waitUntil(lambda: len(QGuiApplication.clipboard().text()) > RAW_SHOWN)
     assert json.loads(QGuiApplication.clipboard().text())["payload"] == rows
     QGuiApplication.clipboard().clear()
 

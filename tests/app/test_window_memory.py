@@ -56,7 +56,7 @@ def test_a_border_of_the_window_is_on_disk_when_it_was_dragged_and_not_only_at_t
     sizes = window.splitter.sizes()
 
     # What a process that is killed now leaves behind.
-    qtbot.waitUntil(lambda: path.is_file() and "splitter" in path.read_text("utf-8"), timeout=20_000)
+    qtbot.waitUntil(lambda: path.is_file() and "splitter" in path.read_text("utf-8"))
 
     left = tmp_path / "left behind.ini"
     left.write_bytes(path.read_bytes())
@@ -70,7 +70,7 @@ def test_the_size_of_the_window_is_on_disk_soon_after_it_was_changed(tmp_path: P
     path = tmp_path / "window.ini"
     window = window_with(qtbot, SettingsStore(path))
     window.resize(1100, 700)
-    qtbot.waitUntil(lambda: path.is_file() and "geometry" in path.read_text("utf-8"), timeout=20_000)
+    qtbot.waitUntil(lambda: path.is_file() and "geometry" in path.read_text("utf-8"))
     window.close()
 
 

@@ -77,6 +77,25 @@ def test_a_filter_goes_on_where_the_file_grew(tmp_path: Path) -> None:
     assert lines_of(found) == [1]
 
 
+@pytest.mark.parametrize("kind", [LineFilter, LineSearch])
+def test_what_was_found_counts_until_it_is_looked_for_again(
+    tmp_path: Path, kind: type[LineFilter | LineSearch]
+) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(b"hay\nneedle\n" * 20_000)
+    found = kind(path, Needle("needle"), structured=False)
+    found.run()
+    with path.open("ab") as file:
+        file.write(b"needle\n" * 20_000)
+    counts: list[tuple[int, int]] = []
+    found.courtesy = lambda: counts.append((found.count, found.line_count))
+    found.run()
+    counts.append((found.count, found.line_count))
+    assert counts[0] == (20_000, 40_000)
+    assert counts == sorted(counts)
+    assert counts[-1] == (40_000, 60_000)
+
+
 def test_lines_are_filtered_by_kind_with_the_results_of_their_tools(tmp_path: Path) -> None:
     path = tmp_path / "transcript.log"
     writer = TranscriptWriter(path)
