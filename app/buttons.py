@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QRectF, QSize, Qt
 from PySide6.QtGui import QAction, QColor, QFocusEvent, QFont, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QMenu, QPushButton, QWidget
 
+from app.painting import paint_method
 from app.platform_keys import native_keys
 from app.theme import GRID, RADIUS, font, paint_icon, theme
 
@@ -125,23 +126,24 @@ class Button(QPushButton):
             lit = colors.color("accent_soft")
         return lit or colors.color("surface"), colors.color("line"), text
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
         ground, edge, text_color = self._colors()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
-        painter.setPen(QPen(edge, 1) if edge is not None else Qt.PenStyle.NoPen)
-        if ground is not None:
-            painter.setBrush(ground)
-        painter.drawRoundedRect(box, RADIUS, RADIUS)
-        self._paint_content(painter, text_color)
-        if self.shows_focus:
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            # Inside a filled button: around it the ring would be hard to tell from the ground.
-            on, by = self._look is ButtonLook.FILLED, 2.5 if self._look is ButtonLook.FILLED else 0.5
-            painter.setPen(QPen(theme().color("on_accent" if on else "accent"), 1.5 if on else 2))
-            painter.drawRoundedRect(box.adjusted(by, by, -by, -by), RADIUS - by / 2, RADIUS - by / 2)
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
+            painter.setPen(QPen(edge, 1) if edge is not None else Qt.PenStyle.NoPen)
+            if ground is not None:
+                painter.setBrush(ground)
+            painter.drawRoundedRect(box, RADIUS, RADIUS)
+            self._paint_content(painter, text_color)
+            if self.shows_focus:
+                painter.setBrush(Qt.BrushStyle.NoBrush)
+                # Inside a filled button: around it the ring would be hard to tell from the ground.
+                on, by = self._look is ButtonLook.FILLED, 2.5 if self._look is ButtonLook.FILLED else 0.5
+                painter.setPen(QPen(theme().color("on_accent" if on else "accent"), 1.5 if on else 2))
+                painter.drawRoundedRect(box.adjusted(by, by, -by, -by), RADIUS - by / 2, RADIUS - by / 2)
 
     def _paint_content(self, painter: QPainter, color: QColor) -> None:
         painter.setFont(self.font())

@@ -39,6 +39,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.fields import FIELD_HEIGHT, OutlinedField
+from app.painting import paint_method, saved
 from app.plain_text import plain_tool_tip
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import TextSize, font, theme
@@ -194,41 +195,43 @@ class _CommandDelegate(QStyledItemDelegate):
         del option, index
         return QSize(100, QFontMetrics(font()).height() + 12)
 
+    @paint_method
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         command = index.data(COMMAND_ROLE)
         if not isinstance(command, Command):
             return
         colors = theme()
-        painter.save()
-        box: QRect = option.rect
-        enabled = command.able
-        if option.state & QStyle.StateFlag.State_Selected:
-            painter.fillRect(box, colors.color("accent_soft"))
-            painter.fillRect(box.left(), box.top(), 3, box.height(), colors.color("accent"))
-        elif option.state & QStyle.StateFlag.State_MouseOver and enabled:
-            painter.fillRect(box, colors.color("raised"))
-        self._paint_icon(painter, box, command.action, able=enabled)
-        painter.setFont(font())
-        metrics = QFontMetrics(font())
-        right = box.right() - _MARGIN
-        keys_width = metrics.horizontalAdvance(command.keys)
-        middle = Qt.AlignmentFlag.AlignVCenter
-        painter.setPen(colors.color("quiet" if enabled else "disabled"))
-        painter.drawText(box.adjusted(0, 0, -_MARGIN, 0), middle | Qt.AlignmentFlag.AlignRight, command.keys)
-        left = box.left() + _MARGIN + _ICON + 8
-        room = right - left - (keys_width + 16 if keys_width else 0)
-        painter.setPen(colors.color("text" if enabled else "disabled"))
-        name = metrics.elidedText(command.name, Qt.TextElideMode.ElideRight, room)
-        painter.drawText(QRect(left, box.top(), room, box.height()), middle, name)
-        used = metrics.horizontalAdvance(name) + 12
-        if room - used > 40:
-            painter.setFont(font(TextSize.SMALL))
+        with saved(painter):
+            box: QRect = option.rect
+            enabled = command.able
+            if option.state & QStyle.StateFlag.State_Selected:
+                painter.fillRect(box, colors.color("accent_soft"))
+                painter.fillRect(box.left(), box.top(), 3, box.height(), colors.color("accent"))
+            elif option.state & QStyle.StateFlag.State_MouseOver and enabled:
+                painter.fillRect(box, colors.color("raised"))
+            self._paint_icon(painter, box, command.action, able=enabled)
+            painter.setFont(font())
+            metrics = QFontMetrics(font())
+            right = box.right() - _MARGIN
+            keys_width = metrics.horizontalAdvance(command.keys)
+            middle = Qt.AlignmentFlag.AlignVCenter
             painter.setPen(colors.color("quiet" if enabled else "disabled"))
-            place = QFontMetrics(font(TextSize.SMALL)).elidedText(
-                command.place, Qt.TextElideMode.ElideRight, room - used
+            painter.drawText(
+                box.adjusted(0, 0, -_MARGIN, 0), middle | Qt.AlignmentFlag.AlignRight, command.keys
             )
-            painter.drawText(QRect(left + used, box.top(), room - used, box.height()), middle, place)
-        painter.restore()
+            left = box.left() + _MARGIN + _ICON + 8
+            room = right - left - (keys_width + 16 if keys_width else 0)
+            painter.setPen(colors.color("text" if enabled else "disabled"))
+            name = metrics.elidedText(command.name, Qt.TextElideMode.ElideRight, room)
+            painter.drawText(QRect(left, box.top(), room, box.height()), middle, name)
+            used = metrics.horizontalAdvance(name) + 12
+            if room - used > 40:
+                painter.setFont(font(TextSize.SMALL))
+                painter.setPen(colors.color("quiet" if enabled else "disabled"))
+                place = QFontMetrics(font(TextSize.SMALL)).elidedText(
+                    command.place, Qt.TextElideMode.ElideRight, room - used
+                )
+                painter.drawText(QRect(left + used, box.top(), room - used, box.height()), middle, place)
 
     def _paint_icon(self, painter: QPainter, box: QRect, action: QAction, *, able: bool) -> None:
         place = QRectF(box.left() + _MARGIN, box.center().y() - _ICON / 2 + 1, _ICON, _ICON).toRect()

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.painting import paint_method
 from app.plain_text import plain_tool_tip
 from app.theme import icon, paint_icon, theme
 
@@ -42,6 +43,7 @@ class OutlinedField(QLineEdit):
         # The style's own frame has other corners than ours.
         self.setFrame(False)
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         super().paintEvent(event)
         paint_frame(self)
@@ -123,26 +125,26 @@ class CalmComboBox(QComboBox):
         room = self.width() - _PADDING - _MARK_ROOM
         return QFontMetrics(self.font()).elidedText(text, Qt.TextElideMode.ElideRight, room)
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
         colors = theme()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        over = self.underMouse() and self.isEnabled()
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colors.color("raised" if over else "surface"))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), _RADIUS, _RADIUS)
-        chosen = self.currentIndex() >= 0
-        text = self.currentText() if chosen else self.placeholderText()
-        room = self.rect().adjusted(_PADDING, 0, -_MARK_ROOM, 0)
-        elided = self.fitting(text)
-        quiet = colors.color("quiet" if self.isEnabled() else "disabled")
-        painter.setFont(self.font())
-        painter.setPen(colors.color("text") if chosen and self.isEnabled() else quiet)
-        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, elided)
-        mark = QRectF(self.width() - _MARK_ROOM + 6, self.height() / 2 - 6, 12, 12)
-        paint_icon(painter, "chevron-down", mark, quiet)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            over = self.underMouse() and self.isEnabled()
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(colors.color("raised" if over else "surface"))
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), _RADIUS, _RADIUS)
+            chosen = self.currentIndex() >= 0
+            text = self.currentText() if chosen else self.placeholderText()
+            room = self.rect().adjusted(_PADDING, 0, -_MARK_ROOM, 0)
+            elided = self.fitting(text)
+            quiet = colors.color("quiet" if self.isEnabled() else "disabled")
+            painter.setFont(self.font())
+            painter.setPen(colors.color("text") if chosen and self.isEnabled() else quiet)
+            painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, elided)
+            mark = QRectF(self.width() - _MARK_ROOM + 6, self.height() / 2 - 6, 12, 12)
+            paint_icon(painter, "chevron-down", mark, quiet)
         paint_frame(self)
 
     def showPopup(self) -> None:  # noqa: N802
@@ -186,6 +188,7 @@ class OutlinedCheckBox(QCheckBox):
             self.setText(text)
             self.updateGeometry()
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         super().paintEvent(event)
         option = QStyleOptionButton()
@@ -200,14 +203,14 @@ def _can_be_chosen(index: QModelIndex) -> bool:
 
 def paint_frame(widget: QWidget, box: QRect | None = None) -> None:
     """The frame of a field (or of a part of it): the theme's line, or the accent where the focus is."""
-    painter = QPainter(widget)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    # The edge of a part is strong without the focus, too: with it, it is thicker.
-    width = 1.0 if not widget.hasFocus() else 1.5 if box is None else 2.5
-    # Of a part of a widget, such as the box of a check box, its frame is all that is seen of it.
-    idle = "line" if box is None else "edge" if widget.isEnabled() else "disabled"
-    painter.setPen(QPen(theme().color("accent" if widget.hasFocus() else idle), width))
-    frame = QRectF(widget.rect() if box is None else box)
-    radius = _RADIUS if box is None else 2.5
-    inset = 0.25 + width / 2 if box is not None and widget.hasFocus() else 0.75
-    painter.drawRoundedRect(frame.adjusted(inset, inset, -inset, -inset), radius, radius)
+    with QPainter(widget) as painter:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        # The edge of a part is strong without the focus, too: with it, it is thicker.
+        width = 1.0 if not widget.hasFocus() else 1.5 if box is None else 2.5
+        # Of a part of a widget, such as the box of a check box, its frame is all that is seen of it.
+        idle = "line" if box is None else "edge" if widget.isEnabled() else "disabled"
+        painter.setPen(QPen(theme().color("accent" if widget.hasFocus() else idle), width))
+        frame = QRectF(widget.rect() if box is None else box)
+        radius = _RADIUS if box is None else 2.5
+        inset = 0.25 + width / 2 if box is not None and widget.hasFocus() else 0.75
+        painter.drawRoundedRect(frame.adjusted(inset, inset, -inset, -inset), radius, radius)

@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QFocusEvent, QGuiApplication, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 
+from app.painting import paint_method
 from app.theme import theme
 
 HEIGHT = 2
@@ -53,8 +54,10 @@ class FocusLine(QWidget):
     def _place(self) -> None:
         self.setGeometry(0, 0, self._area.width(), HEIGHT)
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
-        QPainter(self).fillRect(event.rect(), theme().color("accent"))
+        with QPainter(self) as painter:
+            painter.fillRect(event.rect(), theme().color("accent"))
 
 
 def _is_by_keys(reason: Qt.FocusReason, before: bool) -> bool:

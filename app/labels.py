@@ -6,6 +6,7 @@ from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QAccessible, QFont, QFontMetrics, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QWidget
 
+from app.painting import paint_method
 from app.plain_text import plain_tool_tip
 from app.theme import TextSize, font, theme
 
@@ -97,13 +98,14 @@ class ElidedLabel(QWidget):
     def minimumSizeHint(self) -> QSize:  # noqa: N802
         return QSize(min(80, self.sizeHint().width()), self.sizeHint().height())
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
-        painter = QPainter(self)
-        painter.setPen(theme().color("text"))
-        metrics = QFontMetrics(self.font())
-        text = metrics.elidedText(self._text, self._cut, self.width())
-        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
+        with QPainter(self) as painter:
+            painter.setPen(theme().color("text"))
+            metrics = QFontMetrics(self.font())
+            text = metrics.elidedText(self._text, self._cut, self.width())
+            painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
 
 
 class Line(QFrame):
@@ -113,6 +115,8 @@ class Line(QFrame):
         super().__init__(parent)
         self.setFixedHeight(1)
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
-        QPainter(self).fillRect(QRect(0, 0, self.width(), 1), theme().color("line"))
+        with QPainter(self) as painter:
+            painter.fillRect(QRect(0, 0, self.width(), 1), theme().color("line"))

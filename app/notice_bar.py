@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWi
 from app.accessible import announce
 from app.buttons import Button, ButtonLook
 from app.flow_layout import FlowLayout
+from app.painting import paint_method
 from app.settling import Settling
 from app.theme import GRID, font, paint_icon, theme
 
@@ -145,17 +146,18 @@ class NoticeBar(QWidget):
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText("\n".join((self.notice.text, *self.notice.lines)))
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
         colors = theme()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        info = self.notice.tone is Tone.INFO
-        painter.fillRect(self.rect(), colors.color("accent_soft" if info else "raised"))
-        tone = colors.color(_COLORS[self.notice.tone])
-        painter.fillRect(0, 0, 3, self.height(), tone)
-        painter.fillRect(0, self.height() - 1, self.width(), 1, colors.color("line"))
-        paint_icon(painter, _ICONS[self.notice.tone], QRectF(_LEFT, 12, _ICON, _ICON), tone)
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            info = self.notice.tone is Tone.INFO
+            painter.fillRect(self.rect(), colors.color("accent_soft" if info else "raised"))
+            tone = colors.color(_COLORS[self.notice.tone])
+            painter.fillRect(0, 0, 3, self.height(), tone)
+            painter.fillRect(0, self.height() - 1, self.width(), 1, colors.color("line"))
+            paint_icon(painter, _ICONS[self.notice.tone], QRectF(_LEFT, 12, _ICON, _ICON), tone)
 
 
 def _text_label(text: str, *, bold: bool, parent: QWidget) -> QLabel:

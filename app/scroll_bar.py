@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import isValid
 
+from app.painting import paint_method
 from app.theme import theme
 
 WIDTH = 12
@@ -42,18 +43,19 @@ class ThinScrollBar(QScrollBar):
         self.update()
         super().leaveEvent(event)
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), self.palette().color(self.backgroundRole()))
-        if self.maximum() <= self.minimum():
-            return
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        colors = theme()
-        painter.setBrush(colors.color("quiet" if self._hovered or self.isSliderDown() else "line"))
-        radius = (WIDTH - 2 * _MARGIN) / 2
-        painter.drawRoundedRect(self._handle(), radius, radius)
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), self.palette().color(self.backgroundRole()))
+            if self.maximum() <= self.minimum():
+                return
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(Qt.PenStyle.NoPen)
+            colors = theme()
+            painter.setBrush(colors.color("quiet" if self._hovered or self.isSliderDown() else "line"))
+            radius = (WIDTH - 2 * _MARGIN) / 2
+            painter.drawRoundedRect(self._handle(), radius, radius)
 
     def _handle(self) -> QRectF:
         """Where the style thinks that the handle is, so that the mouse finds it where it is painted."""
@@ -93,9 +95,11 @@ class _Corner(QWidget):
         if not any(bar.isVisibleTo(area) for bar in (area.verticalScrollBar(), area.horizontalScrollBar())):
             self.resize(0, 0)
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
-        QPainter(self).fillRect(self.rect(), self.palette().color(self.backgroundRole()))
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), self.palette().color(self.backgroundRole()))
 
 
 def use_thin_scroll_bars(

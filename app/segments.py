@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QAccessible, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QHBoxLayout, QSizePolicy, QWidget
 
+from app.painting import paint_method
 from app.ring_button import RingButton
 from app.theme import GRID, RADIUS, font, theme
 
@@ -17,25 +18,26 @@ class _Segment(RingButton):
         metrics = QFontMetrics(font(bold=True))
         return QSize(metrics.horizontalAdvance(self.text()) + 5 * GRID, max(24, metrics.height() + 6))
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
         colors = theme()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        box = QRectF(self.rect()).adjusted(2.5, 2.5, -2.5, -2.5)
-        if self.isChecked():
-            painter.setPen(QPen(colors.color("line"), 1))
-            painter.setBrush(colors.color("surface"))
-            painter.drawRoundedRect(box, RADIUS - 2, RADIUS - 2)
-        if self.has_ring:
-            painter.setPen(QPen(colors.color("accent"), 2))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(box, RADIUS - 2, RADIUS - 2)
-        lit = self.isChecked() or self.underMouse()
-        painter.setFont(self.font())
-        token = "text" if lit else "quiet"
-        painter.setPen(colors.color(token if self.isEnabled() else "disabled"))
-        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self.text())
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            box = QRectF(self.rect()).adjusted(2.5, 2.5, -2.5, -2.5)
+            if self.isChecked():
+                painter.setPen(QPen(colors.color("line"), 1))
+                painter.setBrush(colors.color("surface"))
+                painter.drawRoundedRect(box, RADIUS - 2, RADIUS - 2)
+            if self.has_ring:
+                painter.setPen(QPen(colors.color("accent"), 2))
+                painter.setBrush(Qt.BrushStyle.NoBrush)
+                painter.drawRoundedRect(box, RADIUS - 2, RADIUS - 2)
+            lit = self.isChecked() or self.underMouse()
+            painter.setFont(self.font())
+            token = "text" if lit else "quiet"
+            painter.setPen(colors.color(token if self.isEnabled() else "disabled"))
+            painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self.text())
 
 
 class Segments(QWidget):
@@ -77,13 +79,14 @@ class Segments(QWidget):
         """One of them, for tool tips and the like."""
         return self.group.button(number)
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(theme().color("line"), 1))
-        painter.setBrush(theme().color("raised"))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS, RADIUS)
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(QPen(theme().color("line"), 1))
+            painter.setBrush(theme().color("raised"))
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS, RADIUS)
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         super().changeEvent(event)

@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QIcon, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QTabBar, QWidget
 
+from app.painting import paint_method
 from app.theme import RADIUS, font, theme
 
 _ICON = 14
@@ -86,14 +87,15 @@ class FlatTabBar(QTabBar):
     def minimumTabSizeHint(self, index: int) -> QSize:  # noqa: N802
         return self.tabSizeHint(index)
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setFont(self.font())
-        for index in range(self.count()):
-            box = self.tabRect(index)
-            if self.isTabVisible(index) and box.intersects(event.rect()):
-                self._paint_tab(painter, index, box)
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setFont(self.font())
+            for index in range(self.count()):
+                box = self.tabRect(index)
+                if self.isTabVisible(index) and box.intersects(event.rect()):
+                    self._paint_tab(painter, index, box)
 
     def _paint_tab(self, painter: QPainter, index: int, box: QRect) -> None:
         colors = theme()

@@ -27,6 +27,7 @@ from PySide6.QtGui import (
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication
 
+from app.painting import paint_method
 from core.statuses import TurnStatus
 
 GRID = 4
@@ -264,6 +265,7 @@ class SvgIconEngine(QIconEngine):
         self._name = name
         self._token = token
 
+    @paint_method
     def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:
         del state
         color = theme().color("disabled" if mode is QIcon.Mode.Disabled else self._token)
@@ -272,9 +274,8 @@ class SvgIconEngine(QIconEngine):
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
         result = QPixmap(size)
         result.fill(Qt.GlobalColor.transparent)
-        painter = QPainter(result)
-        self.paint(painter, result.rect(), mode, state)
-        painter.end()
+        with QPainter(result) as painter:
+            self.paint(painter, result.rect(), mode, state)
         return result
 
     def clone(self) -> QIconEngine:

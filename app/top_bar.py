@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QMenu, QWidget
 
 from app.buttons import Button, ButtonLook
 from app.labels import ElidedLabel
+from app.painting import paint_method, saved
 from app.plain_text import plain_tool_tip
 from app.platform_keys import native_keys
 from app.side import Side
@@ -176,11 +177,12 @@ class TopBar(QWidget):
     def _chosen(self, number: int) -> None:
         self.side_chosen.emit(Side(number))
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), theme().color("surface"))
-        painter.fillRect(0, self.height() - 1, self.width(), 1, theme().color("line"))
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), theme().color("surface"))
+            painter.fillRect(0, self.height() - 1, self.width(), 1, theme().color("line"))
 
 
 class SearchButton(Button):
@@ -212,12 +214,11 @@ class SearchButton(Button):
             super()._paint_content(painter, color)
             return
         quiet = theme().color("quiet")
-        painter.save()
-        painter.setFont(self.font())
-        painter.setPen(quiet)
-        right = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
-        painter.drawText(self.rect().adjusted(0, 0, -10, 0), right, self._keys)
-        painter.restore()
+        with saved(painter):
+            painter.setFont(self.font())
+            painter.setPen(quiet)
+            right = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
+            painter.drawText(self.rect().adjusted(0, 0, -10, 0), right, self._keys)
         paint_icon(painter, "search", QRectF(10, self.height() / 2 - 7, 14, 14), quiet)
         painter.setFont(self.font())
         painter.setPen(quiet)

@@ -17,6 +17,7 @@ from app.buttons import Button, ButtonLook
 from app.flow_layout import FlowLayout
 from app.focus_line import FocusLine
 from app.notice_bar import Notice, NoticeAction, NoticeArea, Tone
+from app.painting import paint_method
 from app.scroll_bar import use_thin_scroll_bars
 from app.side import Side
 from app.theme import font, mono_font, paint_icon, theme
@@ -113,12 +114,13 @@ class TrustPage(QWidget):
         else:
             super().keyPressEvent(event)
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         super().paintEvent(event)
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        top = self.title.y() + (self.title.fontMetrics().height() - _ICON) / 2
-        paint_icon(painter, "circle-alert", QRectF(_MARGIN, top, _ICON, _ICON), theme().color("failed"))
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            top = self.title.y() + (self.title.fontMetrics().height() - _ICON) / 2
+            paint_icon(painter, "circle-alert", QRectF(_MARGIN, top, _ICON, _ICON), theme().color("failed"))
 
     def _make_list(self) -> QPlainTextEdit:
         """The commands as plain text, of which nothing lies out of reach at the right."""

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 from app.agent_editor.prompt_edit import PromptEdit
 from app.buttons import Button, ButtonLook
 from app.fields import OutlinedField
+from app.painting import paint_method
 from app.theme import TextSize, font, theme
 
 MOST_MARKED = 500
@@ -169,11 +170,12 @@ class PromptFindBar(QWidget):
         for button in (self.previous, self.next):
             button.setEnabled(bool(places))
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), theme().color("raised"))
-        painter.fillRect(0, self.height() - 1, self.width(), 1, theme().color("line"))
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), theme().color("raised"))
+            painter.fillRect(0, self.height() - 1, self.width(), 1, theme().color("line"))
 
 
 def _units(text: str) -> int:

@@ -9,6 +9,7 @@ from PySide6.QtGui import QPainter, QPaintEvent, QPalette, QResizeEvent
 from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QSizePolicy, QVBoxLayout, QWidget
 
 from app.focus_line import FocusLine
+from app.painting import paint_method
 from app.problem_text import problem_line
 from app.reading_text import harmless
 from app.scroll_bar import use_thin_scroll_bars
@@ -84,6 +85,8 @@ class ProblemList(QWidget):
         needed = (rows[-1].bottom() - rows[0].top() + 1 if rows else 0) + 16
         self.setFixedHeight(min(_MOST_HEIGHT, max(32, needed)))
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         super().paintEvent(event)
-        QPainter(self).fillRect(0, 0, self.width(), 1, theme().color("line"))
+        with QPainter(self) as painter:
+            painter.fillRect(0, 0, self.width(), 1, theme().color("line"))

@@ -28,6 +28,7 @@ from PySide6.QtWidgets import QFrame, QMenu, QPlainTextEdit, QTextEdit, QWidget
 from app.agent_editor.highlighter import AgentHighlighter
 from app.agent_editor.plain_document import LONG_LINE, PlainDocument
 from app.focus_line import FocusLine
+from app.painting import paint_method
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import font, is_appearance_event, mono_font, theme
 
@@ -375,5 +376,7 @@ class _Gutter(QWidget):
         digits = max(2, len(str(self._edit.blockCount())))
         return 12 + self._edit.fontMetrics().horizontalAdvance("9") * digits + 8
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
-        self._edit.paint_gutter(QPainter(self), event.rect(), self.width())
+        with QPainter(self) as painter:
+            self._edit.paint_gutter(painter, event.rect(), self.width())

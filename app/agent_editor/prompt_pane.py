@@ -11,6 +11,7 @@ from app.agent_editor.plain_document import PlainDocument
 from app.agent_editor.prompt_edit import PromptEdit
 from app.buttons import Button, ButtonLook
 from app.labels import QuietLabel, SectionLabel
+from app.painting import paint_method
 from app.theme import TextSize, font, theme
 
 _COUNT_MS = 300
@@ -91,6 +92,8 @@ class PromptPane(QWidget):
                 self.tr("{0}, {1}").format(of_lines.format(f"{lines:,}"), of_letters.format(f"{len(text):,}"))
             )
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         super().paintEvent(event)
-        QPainter(self).fillRect(0, 0, self.width(), 1, theme().color("line"))
+        with QPainter(self) as painter:
+            painter.fillRect(0, 0, self.width(), 1, theme().color("line"))

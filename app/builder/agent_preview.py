@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from app.field_text import duration
 from app.first_paint import after_first_paint
+from app.painting import paint_method
 from app.theme import TextSize, font, theme
 from core.problems import Problem
 
@@ -128,7 +129,8 @@ class AgentPreview(QWidget):
             block = block.next()
         self.text.moveCursor(QTextCursor.MoveOperation.Start)
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         super().paintEvent(event)
-        painter = QPainter(self)
-        painter.fillRect(0, 0, self.width(), 1, theme().color("line"))
+        with QPainter(self) as painter:
+            painter.fillRect(0, 0, self.width(), 1, theme().color("line"))

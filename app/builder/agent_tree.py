@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from app.builder.agent_pool_model import PROBLEM_ROLE, agent_at
 from app.focus_line import FocusLine
+from app.painting import paint_method, saved
 from app.scroll_bar import use_thin_scroll_bars
 from app.severity import SIGNS
 from app.theme import TextSize, font, paint_icon, theme
@@ -38,24 +39,24 @@ class _AgentDelegate(QStyledItemDelegate):
         del option, index
         return QSize(0, max(28, QFontMetrics(font()).height() + 10))
 
+    @paint_method
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         colors = theme()
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        row = option.rect
-        selected = bool(option.state & QStyle.StateFlag.State_Selected)
-        if selected:
-            painter.fillRect(row, colors.color("accent_soft"))
-        elif option.state & QStyle.StateFlag.State_MouseOver:
-            painter.fillRect(row, colors.color("raised"))
-        if option.state & QStyle.StateFlag.State_HasFocus:
-            painter.fillRect(QRect(row.left(), row.top(), 3, row.height()), colors.color("accent"))
-        agent, problem = agent_at(index), index.data(PROBLEM_ROLE)
-        if agent is None and not isinstance(problem, Problem):
-            self._paint_folder(painter, option, index)
-        else:
-            self._paint_agent(painter, row, str(index.data()), agent, problem)
-        painter.restore()
+        with saved(painter):
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            row = option.rect
+            selected = bool(option.state & QStyle.StateFlag.State_Selected)
+            if selected:
+                painter.fillRect(row, colors.color("accent_soft"))
+            elif option.state & QStyle.StateFlag.State_MouseOver:
+                painter.fillRect(row, colors.color("raised"))
+            if option.state & QStyle.StateFlag.State_HasFocus:
+                painter.fillRect(QRect(row.left(), row.top(), 3, row.height()), colors.color("accent"))
+            agent, problem = agent_at(index), index.data(PROBLEM_ROLE)
+            if agent is None and not isinstance(problem, Problem):
+                self._paint_folder(painter, option, index)
+            else:
+                self._paint_agent(painter, row, str(index.data()), agent, problem)
 
     def _paint_folder(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         colors = theme()
@@ -135,6 +136,7 @@ class AgentTree(QTreeView):
         self.setAccessibleName(self.tr("Agents"))
         self.clicked.connect(self._toggle_folder)
 
+    @paint_method
     def drawRow(self, painter: QPainter, options: QStyleOptionViewItem, index: Index) -> None:  # noqa: N802
         option = QStyleOptionViewItem(options)
         here = index.sibling(index.row(), 0)
@@ -151,6 +153,7 @@ class AgentTree(QTreeView):
             option.state |= flags.State_MouseOver
         self.itemDelegate().paint(painter, option, here)
 
+    @paint_method
     def drawBranches(self, painter: QPainter, rect: QRect, index: Index) -> None:  # noqa: N802
         """The delegate paints the triangle."""
 

@@ -18,6 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QTextEdit, QVBoxLayout, QWidget
 
 from app.fields import paint_frame
+from app.painting import paint_method
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import is_appearance_event, mono_font, theme
 
@@ -175,6 +176,7 @@ class FramedEdit(QWidget):
         layout.addWidget(edit)
         edit.focus_changed.connect(self.update)
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
         paint_frame(self)

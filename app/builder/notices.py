@@ -6,6 +6,7 @@ from PySide6.QtCore import QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QAccessible, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
+from app.painting import paint_method
 from app.theme import font, paint_icon, theme
 
 MARGIN = 12
@@ -42,14 +43,15 @@ class LockedNotice(QWidget):
         room = QRect(MARGIN + ICON + 8, 8, max(40, width - 2 * MARGIN - ICON - 8), 1000)
         return QFontMetrics(font()).boundingRect(room, Qt.TextFlag.TextWordWrap, self.text)
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
         colors = theme()
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), colors.color("accent_soft"))
-        paint_icon(painter, "info", QRectF(MARGIN, 9, ICON, ICON), colors.color("accent"))
-        painter.setFont(font())
-        painter.setPen(colors.color("text"))
-        painter.drawText(
-            self._text_box(self.width()).adjusted(0, 0, 4, 0), Qt.TextFlag.TextWordWrap, self.text
-        )
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), colors.color("accent_soft"))
+            paint_icon(painter, "info", QRectF(MARGIN, 9, ICON, ICON), colors.color("accent"))
+            painter.setFont(font())
+            painter.setPen(colors.color("text"))
+            painter.drawText(
+                self._text_box(self.width()).adjusted(0, 0, 4, 0), Qt.TextFlag.TextWordWrap, self.text
+            )

@@ -11,6 +11,7 @@ from PySide6.QtGui import QPainter, QPen, QTextCharFormat, QTextLayout, QTextOpt
 from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from app.builder.words import tr
+from app.painting import paint_method, saved
 from app.problem_fixes import fix_words
 from app.problem_text import problem_line
 from app.reading_text import harmless
@@ -134,6 +135,7 @@ class ProblemDelegate(QStyledItemDelegate):
         height = max(ICON, RowText(self.words(index), room.width()).height)
         return QSize(width, height + _ABOVE + _BELOW)
 
+    @paint_method
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
@@ -141,20 +143,19 @@ class ProblemDelegate(QStyledItemDelegate):
         if not isinstance(problem, Problem):
             return
         colors = theme()
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if option.state & (QStyle.StateFlag.State_MouseOver | QStyle.StateFlag.State_Selected):
-            painter.fillRect(option.rect, colors.color("raised"))
-        if option.state & QStyle.StateFlag.State_HasFocus:
-            painter.setPen(QPen(colors.color("accent"), 1.5))
-            painter.drawRoundedRect(QRectF(option.rect).adjusted(4, 1, -4, -1), RADIUS, RADIUS)
-        name, tone = SIGNS[problem.severity]
-        room = text_room(option.rect)
-        lit = self.lit[1] if self.lit is not None and self.lit[0] == index else None
-        text = RowText(self.words(index), room.width(), underlined=lit)
-        top = room.top() + (text.layout.lineAt(0).height() - ICON) / 2 if text.layout.lineCount() else 0
-        icon_box = QRectF(option.rect.left() + MARGIN, top, ICON, ICON)
-        paint_icon(painter, name, icon_box, colors.color(tone))
-        painter.setPen(colors.color("text"))
-        text.layout.draw(painter, QPointF(room.topLeft()))
-        painter.restore()
+        with saved(painter):
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            if option.state & (QStyle.StateFlag.State_MouseOver | QStyle.StateFlag.State_Selected):
+                painter.fillRect(option.rect, colors.color("raised"))
+            if option.state & QStyle.StateFlag.State_HasFocus:
+                painter.setPen(QPen(colors.color("accent"), 1.5))
+                painter.drawRoundedRect(QRectF(option.rect).adjusted(4, 1, -4, -1), RADIUS, RADIUS)
+            name, tone = SIGNS[problem.severity]
+            room = text_room(option.rect)
+            lit = self.lit[1] if self.lit is not None and self.lit[0] == index else None
+            text = RowText(self.words(index), room.width(), underlined=lit)
+            top = room.top() + (text.layout.lineAt(0).height() - ICON) / 2 if text.layout.lineCount() else 0
+            icon_box = QRectF(option.rect.left() + MARGIN, top, ICON, ICON)
+            paint_icon(painter, name, icon_box, colors.color(tone))
+            painter.setPen(colors.color("text"))
+            text.layout.draw(painter, QPointF(room.topLeft()))

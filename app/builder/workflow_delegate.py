@@ -21,6 +21,7 @@ from app.builder import words
 from app.builder.workflow_model import Kind, WorkflowModel
 from app.builder.workflow_rows import LESSON_PADDING, Boxes, Index, RowAnatomy
 from app.document_edits import InGroup
+from app.painting import paint_method, saved
 from app.severity import SIGNS
 from app.theme import RADIUS, STATUS_ICONS, TextSize, font, paint_icon, theme
 from core.problems import Severity
@@ -53,25 +54,25 @@ class WorkflowDelegate(QStyledItemDelegate):
         width = widget.viewport().width() if isinstance(widget, QAbstractItemView) else option.rect.width()
         return QSize(0, self._anatomy.height(index, width))
 
+    @paint_method
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
         boxes = self._anatomy.boxes(index, option.rect)
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        group = self._model.group_node(index)
-        if self._model.kind(index) is Kind.PHASE:
-            self._paint_phase(painter, option, index, boxes)
-        elif group is not None:
-            self._paint_card(painter, index, group, boxes)
-            if self._model.kind(index) is Kind.GROUP:
-                self._paint_header(painter, option, group, boxes.body)
-            else:
-                self._paint_agent(painter, option, index, group, boxes.body)
-            self._paint_gap(painter, boxes)
-            if not boxes.zone.isEmpty() and not self._model.locked:
-                self._paint_zone(painter, boxes.zone, words.drop_here(), False)
-        painter.restore()
+        with saved(painter):
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            group = self._model.group_node(index)
+            if self._model.kind(index) is Kind.PHASE:
+                self._paint_phase(painter, option, index, boxes)
+            elif group is not None:
+                self._paint_card(painter, index, group, boxes)
+                if self._model.kind(index) is Kind.GROUP:
+                    self._paint_header(painter, option, group, boxes.body)
+                else:
+                    self._paint_agent(painter, option, index, group, boxes.body)
+                self._paint_gap(painter, boxes)
+                if not boxes.zone.isEmpty() and not self._model.locked:
+                    self._paint_zone(painter, boxes.zone, words.drop_here(), False)
 
     # --- phases ----------------------------------------------------------------------------------------
 
@@ -127,18 +128,17 @@ class WorkflowDelegate(QStyledItemDelegate):
         slice_ = boxes.card
         is_header = self._model.kind(index) is Kind.GROUP
         card = QRectF(slice_).adjusted(0.5, 0.5 if is_header else -20, -0.5, -0.5 if boxes.ends_card else 20)
-        painter.save()
-        painter.setClipRect(slice_)
-        painter.setPen(QPen(colors.color("accent" if group.is_parallel else "line"), 1))
-        painter.setBrush(colors.color("surface"))
-        painter.drawRoundedRect(card, RADIUS, RADIUS)
-        if group.is_parallel and not is_header:
-            inside = card.adjusted(0.5, 0, 0, -0.5 if boxes.ends_card else 0)
-            painter.setClipRect(QRectF(inside.left(), slice_.top(), EDGE, slice_.height()))
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(colors.color("accent"))
-            painter.drawRoundedRect(inside, RADIUS, RADIUS)
-        painter.restore()
+        with saved(painter):
+            painter.setClipRect(slice_)
+            painter.setPen(QPen(colors.color("accent" if group.is_parallel else "line"), 1))
+            painter.setBrush(colors.color("surface"))
+            painter.drawRoundedRect(card, RADIUS, RADIUS)
+            if group.is_parallel and not is_header:
+                inside = card.adjusted(0.5, 0, 0, -0.5 if boxes.ends_card else 0)
+                painter.setClipRect(QRectF(inside.left(), slice_.top(), EDGE, slice_.height()))
+                painter.setPen(Qt.PenStyle.NoPen)
+                painter.setBrush(colors.color("accent"))
+                painter.drawRoundedRect(inside, RADIUS, RADIUS)
 
     def _paint_header(
         self, painter: QPainter, option: QStyleOptionViewItem, group: GroupNode, body: QRect
@@ -148,10 +148,9 @@ class WorkflowDelegate(QStyledItemDelegate):
         inner = QRectF(body).adjusted(1, 1, -1, 0)
         if group.is_parallel or selected:
             ground = colors.color("accent_soft")
-            painter.save()
-            painter.setClipRect(inner)
-            _fill(painter, inner.adjusted(0, 0, 0, 20 if group.agents else 0), ground, RADIUS - 1)
-            painter.restore()
+            with saved(painter):
+                painter.setClipRect(inner)
+                _fill(painter, inner.adjusted(0, 0, 0, 20 if group.agents else 0), ground, RADIUS - 1)
         if not group.is_parallel and group.agents:
             painter.fillRect(
                 QRectF(body.left() + 1, body.bottom(), body.width() - 2, 1), colors.color("line")

@@ -41,6 +41,7 @@ from app.builder.workflow_rows import RowAnatomy
 from app.builder.workflow_selection import KeptSelection
 from app.first_paint import after_first_paint
 from app.focus_line import FocusLine
+from app.painting import paint_method
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import is_appearance_event
 
@@ -195,6 +196,7 @@ class WorkflowTree(QTreeView):
 
     # --- painting --------------------------------------------------------------------------------------
 
+    @paint_method
     def drawRow(  # noqa: N802
         self,
         painter: QPainter,
@@ -216,6 +218,7 @@ class WorkflowTree(QTreeView):
                 option.state |= flags.State_MouseOver
         self._delegate.paint(painter, option, here)
 
+    @paint_method
     def drawBranches(  # noqa: N802
         self, painter: QPainter, rect: QRect, index: QModelIndex | QPersistentModelIndex
     ) -> None:

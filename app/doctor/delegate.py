@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOpti
 
 from app.doctor.model import ENTRY_ROLE, Awaited, Entry, Found, Heading, is_merely_absent
 from app.labels import section_font
+from app.painting import paint_method, saved
 from app.theme import RADIUS, font, mono_font, paint_icon, theme
 from core.doctor import agents_subject, topic_words
 from core.health import Finding, FindingStatus
@@ -69,20 +70,20 @@ class FindingDelegate(QStyledItemDelegate):
         last = texts[-1]
         return QSize(width, int(last.top + last.layout.boundingRect().height()) + _PADDING + 1)
 
+    @paint_method
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
         entry: Entry = index.data(ENTRY_ROLE)
         rect: QRect = option.rect
         state: QStyle.StateFlag = option.state
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if isinstance(entry, Heading):
-            painter.setFont(section_font())
-            painter.setPen(theme().color("quiet"))
-            box = rect.adjusted(MARGIN, 0, -MARGIN, -4)
-            painter.drawText(box, Qt.AlignmentFlag.AlignBottom, entry.text.upper())
-        else:
-            self._paint_row(painter, rect, state, entry)
-        painter.restore()
+        with saved(painter):
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            if isinstance(entry, Heading):
+                painter.setFont(section_font())
+                painter.setPen(theme().color("quiet"))
+                box = rect.adjusted(MARGIN, 0, -MARGIN, -4)
+                painter.drawText(box, Qt.AlignmentFlag.AlignBottom, entry.text.upper())
+            else:
+                self._paint_row(painter, rect, state, entry)
 
     def _paint_row(
         self, painter: QPainter, rect: QRect, state: QStyle.StateFlag, entry: Awaited | Found

@@ -25,6 +25,7 @@ from app.doctor.work import DoctorWork
 from app.doctor_text import finding_lines, summary
 from app.focus_line import FocusLine
 from app.labels import QuietLabel
+from app.painting import paint_method
 from app.scroll_bar import use_thin_scroll_bars
 from app.tab_order import ReadingOrder
 from app.theme import TextSize, font, is_appearance_event, paint_icon, theme
@@ -230,17 +231,20 @@ class _Header(QWidget):
             self.setAccessibleName(words)
         self.update()
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
         colors = theme()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.fillRect(self.rect(), colors.color("ground"))
-        painter.fillRect(0, self.height() - 1, self.width(), 1, colors.color("line"))
-        name, token = self._icon
-        middle = self.title.geometry().center().y()
-        top = min(middle, self.title.y() + 10) - _HEADER_ICON / 2 + 0.5
-        paint_icon(painter, name, QRectF(MARGIN - 2, top, _HEADER_ICON, _HEADER_ICON), colors.color(token))
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.fillRect(self.rect(), colors.color("ground"))
+            painter.fillRect(0, self.height() - 1, self.width(), 1, colors.color("line"))
+            name, token = self._icon
+            middle = self.title.geometry().center().y()
+            top = min(middle, self.title.y() + 10) - _HEADER_ICON / 2 + 0.5
+            paint_icon(
+                painter, name, QRectF(MARGIN - 2, top, _HEADER_ICON, _HEADER_ICON), colors.color(token)
+            )
 
 
 class _Line(QWidget):
@@ -250,9 +254,11 @@ class _Line(QWidget):
         super().__init__(parent)
         self.setFixedHeight(1)
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
-        QPainter(self).fillRect(self.rect(), theme().color("line"))
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), theme().color("line"))
 
 
 class _FindingList(QListView):

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 from app.buttons import Button, ButtonLook
 from app.flow_layout import FlowLayout
 from app.labels import ElidedLabel, QuietLabel
+from app.painting import paint_method
 from app.plain_text import plain_tool_tip
 from app.reading_text import ReadingText, harmless
 from app.theme import font, paint_icon, theme
@@ -258,16 +259,17 @@ class RunBanner(QWidget):
         if self._failed:
             self.failed_turn_requested.emit(self._failed)
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
         colors = theme()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.fillRect(self.rect(), colors.color("surface"))
-        tone = colors.color(_COLORS[self._status])
-        painter.fillRect(0, 0, 3, self.height(), tone)
-        painter.fillRect(0, self.height() - 1, self.width(), 1, colors.color("line"))
-        paint_icon(painter, _ICONS[self._status], QRectF(_LEFT, 10, _ICON, _ICON), tone)
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.fillRect(self.rect(), colors.color("surface"))
+            tone = colors.color(_COLORS[self._status])
+            painter.fillRect(0, 0, 3, self.height(), tone)
+            painter.fillRect(0, self.height() - 1, self.width(), 1, colors.color("line"))
+            paint_icon(painter, _ICONS[self._status], QRectF(_LEFT, 10, _ICON, _ICON), tone)
 
 
 def _details(progress: RunProgress, failed: list[TurnProgress]) -> str:

@@ -8,6 +8,7 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QAccessible, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
+from app.painting import paint_method
 from app.plain_text import plain_tool_tip
 from app.run_view.cost_rows import paint_share
 from app.theme import font, paint_icon, theme
@@ -81,36 +82,39 @@ class BudgetRow(QWidget):
     def minimumSizeHint(self) -> QSize:  # noqa: N802
         return QSize(120, self.sizeHint().height())
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
         colors = theme()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        metrics = QFontMetrics(font(tabular=True))
-        painter.setFont(font(tabular=True))
-        flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
-        width, height = self.width(), self.height()
-        sign = _SIGN + 4 if self.warns else 0
-        words = metrics.elidedText(self.words, Qt.TextElideMode.ElideRight, max(60, width * 2 // 3))
-        right = width - min(max(60, width * 2 // 3), max(self.words_width, metrics.horizontalAdvance(words)))
-        painter.setPen(colors.color("failed" if self.warns else "text"))
-        wide = metrics.horizontalAdvance(words)
-        painter.drawText(QRectF(width - wide, 0, wide + 1, height), flags, words)
-        if self.warns:
-            box = QRectF(width - wide - sign, (height - _SIGN) / 2, _SIGN, _SIGN)
-            paint_icon(painter, "triangle-alert", box, colors.color("failed"))
-        # With room for the sign, whether there is one or not.
-        room = right - _SIGN - 4 - _GAP
-        bar = min(_BAR, max(0, room - min(metrics.horizontalAdvance(self.title), room // 2) - _GAP))
-        if bar > 24 and self.share is not None:
-            box = QRectF(room - bar, height / 2 - 3, bar, 6)
-            paint_share(painter, box, self.share, "failed" if self.warns else "succeeded")
-        else:
-            bar = 0
-        painter.setPen(colors.color("quiet"))
-        left = max(0, room - bar - _GAP)
-        title = metrics.elidedText(self.title, Qt.TextElideMode.ElideRight, left)
-        painter.drawText(QRectF(0, 0, left, height), flags, title)
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            metrics = QFontMetrics(font(tabular=True))
+            painter.setFont(font(tabular=True))
+            flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
+            width, height = self.width(), self.height()
+            sign = _SIGN + 4 if self.warns else 0
+            words = metrics.elidedText(self.words, Qt.TextElideMode.ElideRight, max(60, width * 2 // 3))
+            right = width - min(
+                max(60, width * 2 // 3), max(self.words_width, metrics.horizontalAdvance(words))
+            )
+            painter.setPen(colors.color("failed" if self.warns else "text"))
+            wide = metrics.horizontalAdvance(words)
+            painter.drawText(QRectF(width - wide, 0, wide + 1, height), flags, words)
+            if self.warns:
+                box = QRectF(width - wide - sign, (height - _SIGN) / 2, _SIGN, _SIGN)
+                paint_icon(painter, "triangle-alert", box, colors.color("failed"))
+            # With room for the sign, whether there is one or not.
+            room = right - _SIGN - 4 - _GAP
+            bar = min(_BAR, max(0, room - min(metrics.horizontalAdvance(self.title), room // 2) - _GAP))
+            if bar > 24 and self.share is not None:
+                box = QRectF(room - bar, height / 2 - 3, bar, 6)
+                paint_share(painter, box, self.share, "failed" if self.warns else "succeeded")
+            else:
+                bar = 0
+            painter.setPen(colors.color("quiet"))
+            left = max(0, room - bar - _GAP)
+            title = metrics.elidedText(self.title, Qt.TextElideMode.ElideRight, left)
+            painter.drawText(QRectF(0, 0, left, height), flags, title)
 
 
 class BudgetRows(QWidget):

@@ -6,6 +6,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter
 from PySide6.QtWidgets import QStyleOptionViewItem
 
+from app.painting import paint_method, saved
 from app.run_view.cost_model import NAME, SHARE, CostModel
 from app.run_view.flat_rows import RoomyRows
 from app.theme import font, theme
@@ -17,17 +18,16 @@ _GAP = 8
 
 def paint_share(painter: QPainter, box: QRectF, share: float, token: str) -> None:
     """A bar of which this part is full (1 and more: all of it)."""
-    painter.save()
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(Qt.PenStyle.NoPen)
-    radius = box.height() / 2
-    painter.setBrush(theme().color("line"))
-    painter.drawRoundedRect(box, radius, radius)
-    if share > 0:
-        width = max(box.height(), box.width() * min(1.0, share))
-        painter.setBrush(theme().color(token))
-        painter.drawRoundedRect(QRectF(box.left(), box.top(), width, box.height()), radius, radius)
-    painter.restore()
+    with saved(painter):
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        radius = box.height() / 2
+        painter.setBrush(theme().color("line"))
+        painter.drawRoundedRect(box, radius, radius)
+        if share > 0:
+            width = max(box.height(), box.width() * min(1.0, share))
+            painter.setBrush(theme().color(token))
+            painter.drawRoundedRect(QRectF(box.left(), box.top(), width, box.height()), radius, radius)
 
 
 class CostRows(RoomyRows):
@@ -47,6 +47,7 @@ class CostRows(RoomyRows):
         size = super().sizeHint(option, index)
         return QSize(size.width() + 8 + (_BAR + _GAP if index.column() == SHARE else 0), size.height())
 
+    @paint_method
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.painting import paint_method, saved
 from app.theme import TextSize, font, theme
 
 _MARGIN = 8
@@ -51,35 +52,35 @@ class FlatHeader(QHeaderView):
     def sizeHint(self) -> QSize:  # noqa: N802
         return QSize(super().sizeHint().width(), 24)
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         # Its ground and its line go on where there are no columns.
         super().paintEvent(event)
         area = self.viewport().rect()
         area.setLeft(self.length() - self.offset())
         if area.width() > 0:
-            painter = QPainter(self.viewport())
-            painter.fillRect(area, theme().color("surface"))
-            painter.fillRect(QRect(area.left(), area.bottom(), area.width(), 1), theme().color("line"))
-            painter.end()
+            with QPainter(self.viewport()) as painter:
+                painter.fillRect(area, theme().color("surface"))
+                painter.fillRect(QRect(area.left(), area.bottom(), area.width(), 1), theme().color("line"))
 
+    @paint_method
     def paintSection(self, painter: QPainter, rect: QRect, logicalIndex: int) -> None:  # noqa: N802, N803
         colors = theme()
-        painter.save()
-        painter.fillRect(rect, colors.color("surface"))
-        painter.fillRect(QRect(rect.left(), rect.bottom(), rect.width(), 1), colors.color("line"))
-        painter.setFont(font(TextSize.LABEL))
-        painter.setPen(colors.color("quiet"))
-        text = str(self.model().headerData(logicalIndex, Qt.Orientation.Horizontal) or "")
-        role = Qt.ItemDataRole.TextAlignmentRole
-        wished = self.model().headerData(logicalIndex, Qt.Orientation.Horizontal, role)
-        right = isinstance(wished, Qt.AlignmentFlag) and bool(wished & Qt.AlignmentFlag.AlignRight)
-        side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
-        painter.drawText(
-            rect.adjusted(12 if logicalIndex == 0 else 4, 0, -self._cell_margin if right else -4, 0),
-            side | Qt.AlignmentFlag.AlignVCenter,
-            text,
-        )
-        painter.restore()
+        with saved(painter):
+            painter.fillRect(rect, colors.color("surface"))
+            painter.fillRect(QRect(rect.left(), rect.bottom(), rect.width(), 1), colors.color("line"))
+            painter.setFont(font(TextSize.LABEL))
+            painter.setPen(colors.color("quiet"))
+            text = str(self.model().headerData(logicalIndex, Qt.Orientation.Horizontal) or "")
+            role = Qt.ItemDataRole.TextAlignmentRole
+            wished = self.model().headerData(logicalIndex, Qt.Orientation.Horizontal, role)
+            right = isinstance(wished, Qt.AlignmentFlag) and bool(wished & Qt.AlignmentFlag.AlignRight)
+            side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
+            painter.drawText(
+                rect.adjusted(12 if logicalIndex == 0 else 4, 0, -self._cell_margin if right else -4, 0),
+                side | Qt.AlignmentFlag.AlignVCenter,
+                text,
+            )
 
     @property
     def _cell_margin(self) -> int:

@@ -21,6 +21,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 
+from app.painting import paint_method
 from app.run_view import log_accessible
 from app.run_view.log_marks import MarkedScrollBar
 from app.run_view.log_overlays import NO_MARKS, RowMarks
@@ -309,6 +310,7 @@ class LogArea(QAbstractScrollArea):
     def _rows(self) -> list[PlacedRow]:
         return self._page.rows(self.viewport().height() - TOP)
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
         begun = time.perf_counter()
@@ -321,32 +323,31 @@ class LogArea(QAbstractScrollArea):
 
     def _paint(self) -> None:
         area = self.viewport()
-        painter = QPainter(area)
-        painter.fillRect(area.rect(), theme().color("ground"))
-        rows = self._rows()
-        if not rows:
-            painter.setFont(font())
-            painter.setPen(theme().color("quiet"))
-            box = area.rect().adjusted(MARGIN, TOP, -MARGIN, -TOP)
-            painter.drawText(
-                box, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, self.words_for_nothing()
-            )
-        left = -float(self.horizontalScrollBar().value())
-        painter.setClipRect(QRectF(0, TOP, area.width(), area.height()))
-        self._painter.begin(painter)
-        for placed in rows:
-            self._painter.paint(
-                painter,
-                placed.laid,
-                left,
-                TOP + placed.top,
-                area.width(),
-                self._marks_in(placed),
-            )
-        painter.setClipping(False)
-        if self.hasFocus() and self._ring:
-            painter.fillRect(QRectF(0, 0, area.width(), _RING), theme().color("accent"))
-        painter.end()
+        with QPainter(area) as painter:
+            painter.fillRect(area.rect(), theme().color("ground"))
+            rows = self._rows()
+            if not rows:
+                painter.setFont(font())
+                painter.setPen(theme().color("quiet"))
+                box = area.rect().adjusted(MARGIN, TOP, -MARGIN, -TOP)
+                painter.drawText(
+                    box, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, self.words_for_nothing()
+                )
+            left = -float(self.horizontalScrollBar().value())
+            painter.setClipRect(QRectF(0, TOP, area.width(), area.height()))
+            self._painter.begin(painter)
+            for placed in rows:
+                self._painter.paint(
+                    painter,
+                    placed.laid,
+                    left,
+                    TOP + placed.top,
+                    area.width(),
+                    self._marks_in(placed),
+                )
+            painter.setClipping(False)
+            if self.hasFocus() and self._ring:
+                painter.fillRect(QRectF(0, 0, area.width(), _RING), theme().color("accent"))
         self._measure_width(rows)
         if QAccessible.isActive():
             self._describe(rows)

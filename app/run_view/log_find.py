@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWi
 from app.buttons import Button, ButtonLook
 from app.fields import FIELD_HEIGHT, OutlinedField
 from app.flow_layout import FlowLayout
+from app.painting import paint_method
 from app.platform_keys import option_keys
 from app.theme import GRID, TextSize, font, theme
 from core.line_kinds import EVERY_KIND, LineKind
@@ -306,10 +307,10 @@ class FindBar(QWidget):
             self.update()
         super().changeEvent(event)
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), theme().color("surface"))
-        painter.setPen(QPen(theme().color("line"), 1))
-        painter.drawLine(0, self.height() - 1, self.width(), self.height() - 1)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), theme().color("surface"))
+            painter.setPen(QPen(theme().color("line"), 1))
+            painter.drawLine(0, self.height() - 1, self.width(), self.height() - 1)

@@ -8,6 +8,7 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
+from app.painting import paint_method
 from app.scroll_bar import ThinScrollBar
 from app.theme import theme
 
@@ -34,17 +35,17 @@ class MarkedScrollBar(ThinScrollBar):
             self._places, self._current = new, current
             self.update()
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         super().paintEvent(event)
         if not self._places and self._current is None:
             return
-        painter = QPainter(self)
-        room = self.height() - _HEIGHT
-        color = theme().color("accent")
-        # Several matches within a pixel are one mark.
-        for y in sorted({round(place * room) for place in self._places}):
-            painter.fillRect(QRectF(self.width() / 2, y, self.width() / 2 - 1, _HEIGHT), color)
-        if self._current is not None:
-            y = round(self._current * room)
-            painter.fillRect(QRectF(1, y - 1, self.width() - 2, _HEIGHT + 2), theme().color("text"))
-        painter.end()
+        with QPainter(self) as painter:
+            room = self.height() - _HEIGHT
+            color = theme().color("accent")
+            # Several matches within a pixel are one mark.
+            for y in sorted({round(place * room) for place in self._places}):
+                painter.fillRect(QRectF(self.width() / 2, y, self.width() / 2 - 1, _HEIGHT), color)
+            if self._current is not None:
+                y = round(self._current * room)
+                painter.fillRect(QRectF(1, y - 1, self.width() - 2, _HEIGHT + 2), theme().color("text"))

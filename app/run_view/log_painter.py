@@ -18,6 +18,7 @@ from PySide6.QtGui import (
     QTextOption,
 )
 
+from app.painting import saved
 from app.run_view.log_ansi import Look
 from app.run_view.log_colors import behind, readable, wished
 from app.run_view.log_overlays import NO_MARKS, Overlay, RowMarks, pieces
@@ -250,11 +251,10 @@ class LogPainter:
             self._paint_row(painter, laid, left, top, width, marks)
             return
         # Marks can be stacked on a letter as high as one likes; they stay within their row.
-        painter.save()
-        box = QRectF(0, top, width, laid.heights * self.row_height)
-        painter.setClipRect(box, Qt.ClipOperation.IntersectClip)
-        self._paint_row(painter, laid, left, top, width, marks)
-        painter.restore()
+        with saved(painter):
+            box = QRectF(0, top, width, laid.heights * self.row_height)
+            painter.setClipRect(box, Qt.ClipOperation.IntersectClip)
+            self._paint_row(painter, laid, left, top, width, marks)
 
     def _paint_row(
         self, painter: QPainter, laid: LaidRow, left: float, top: float, width: float, marks: RowMarks

@@ -6,6 +6,7 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QToolButton, QWidget
 
+from app.painting import paint_method
 from app.theme import GRID, font, theme
 
 
@@ -42,16 +43,16 @@ class FollowPill(QToolButton):
         metrics = self.fontMetrics()
         return QSize(metrics.horizontalAdvance(self.text()) + 7 * GRID, metrics.height() + 3 * GRID)
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        colors = theme()
-        painter.setBrush(colors.color("accent_soft" if self.underMouse() or self.isDown() else "surface"))
-        painter.setPen(QPen(colors.color("accent"), 2 if self.hasFocus() else 1))
-        box = QRectF(self.rect()).adjusted(1, 1, -1, -1)
-        painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
-        painter.setFont(self.font())
-        painter.setPen(colors.color("accent"))
-        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, self.text())
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            colors = theme()
+            painter.setBrush(colors.color("accent_soft" if self.underMouse() or self.isDown() else "surface"))
+            painter.setPen(QPen(colors.color("accent"), 2 if self.hasFocus() else 1))
+            box = QRectF(self.rect()).adjusted(1, 1, -1, -1)
+            painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
+            painter.setFont(self.font())
+            painter.setPen(colors.color("accent"))
+            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, self.text())

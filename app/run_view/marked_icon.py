@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QPointF, QRect, QRectF
 from PySide6.QtGui import QIcon, QIconEngine, QPainter, QPen, QPolygonF
 
+from app.painting import paint_method
 from app.theme import SvgIconEngine, paint_icon, theme
 
 _SHARE = 0.6
@@ -14,6 +15,7 @@ _SHARE = 0.6
 class _MarkedIcon(SvgIconEngine):
     """Paints an icon of the theme in its colour, and over its corner the triangle of warnings."""
 
+    @paint_method
     def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:
         del mode, state
         colors = theme()

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.accessible import announce
 from app.buttons import Button, ButtonLook
+from app.painting import paint_method
 from app.plain_text import plain_tool_tip
 from app.reading_text import ReadingText
 from app.run_view.bar_paint import paint_bar
@@ -132,6 +133,7 @@ class NotesBar(QWidget):
     def sizeHint(self) -> QSize:  # noqa: N802
         return QSize(300, super().sizeHint().height())
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
         paint_bar(self, "triangle-alert", "other", QRectF(_LEFT, 10, _ICON, _ICON))

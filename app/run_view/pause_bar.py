@@ -10,6 +10,7 @@ from app.accessible import announce
 from app.buttons import Button, ButtonLook
 from app.flow_layout import FlowLayout
 from app.labels import QuietLabel
+from app.painting import paint_method
 from app.plain_text import plain_tool_tip
 from app.reading_text import ReadingText
 from app.run_view.bar_paint import paint_bar
@@ -119,6 +120,7 @@ class PauseBar(QWidget):
         for button in (self.resume_button, self.stop_button):
             button.setEnabled(False)
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
         paint_bar(self, "circle-pause", "failed", QRectF(_LEFT, 10, _ICON, _ICON))

@@ -9,6 +9,7 @@ from PySide6.QtCore import QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QSlider, QWidget
 
+from app.painting import paint_method
 from app.theme import theme
 from core.state_history import StatePoint
 
@@ -95,25 +96,26 @@ class PointSlider(QSlider):
         span = self.width() - 2 * _HANDLE
         return _HANDLE + (span * number / self.maximum() if self.maximum() else span)
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
         colors = theme()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        middle = self.height() / 2
-        painter.setPen(QPen(colors.color("line"), 2, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
-        painter.drawLine(QPointF(_HANDLE, middle), QPointF(self.width() - _HANDLE, middle))
-        here = self._x(self.sliderPosition())
-        painter.setPen(QPen(colors.color("quiet"), 2, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
-        painter.drawLine(QPointF(_HANDLE, middle), QPointF(here, middle))
-        self._paint_ticks(painter, middle)
-        enabled = self.isEnabled() and self.maximum() > 0
-        painter.setPen(QPen(colors.color("accent" if self.hasFocus() else "surface"), 2))
-        painter.setBrush(colors.color("accent" if enabled else "disabled"))
-        painter.drawEllipse(QPointF(here, middle), 6.0, 6.0)
-        if self.hasFocus():
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawEllipse(QPointF(here, middle), 9.0, 9.0)
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            middle = self.height() / 2
+            painter.setPen(QPen(colors.color("line"), 2, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
+            painter.drawLine(QPointF(_HANDLE, middle), QPointF(self.width() - _HANDLE, middle))
+            here = self._x(self.sliderPosition())
+            painter.setPen(QPen(colors.color("quiet"), 2, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
+            painter.drawLine(QPointF(_HANDLE, middle), QPointF(here, middle))
+            self._paint_ticks(painter, middle)
+            enabled = self.isEnabled() and self.maximum() > 0
+            painter.setPen(QPen(colors.color("accent" if self.hasFocus() else "surface"), 2))
+            painter.setBrush(colors.color("accent" if enabled else "disabled"))
+            painter.drawEllipse(QPointF(here, middle), 6.0, 6.0)
+            if self.hasFocus():
+                painter.setBrush(Qt.BrushStyle.NoBrush)
+                painter.drawEllipse(QPointF(here, middle), 9.0, 9.0)
 
     def _paint_ticks(self, painter: QPainter, middle: float) -> None:
         colors = theme()

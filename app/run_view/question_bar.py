@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from app.accessible import announce
 from app.buttons import Button, ButtonLook
 from app.flow_layout import FlowLayout
+from app.painting import paint_method
 from app.plain_text import plain_tool_tip
 from app.reading_text import ReadingText, harmless
 from app.run_view.bar_paint import paint_bar
@@ -72,13 +73,14 @@ class QuestionRow(QWidget):
         super().focusOutEvent(event)
         self.update()
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
         paint_bar(self, "circle-alert", "failed", QRectF(12, 12, _ICON, _ICON))
         if self.hasFocus():
-            painter = QPainter(self)
-            painter.setPen(QPen(theme().color("accent"), 2))
-            painter.drawRect(self.rect().adjusted(1, 1, -1, -2))
+            with QPainter(self) as painter:
+                painter.setPen(QPen(theme().color("accent"), 2))
+                painter.drawRect(self.rect().adjusted(1, 1, -1, -2))
 
 
 class QuestionBar(QWidget):

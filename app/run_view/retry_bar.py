@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from app.accessible import announce
 from app.buttons import Button, ButtonLook
 from app.flow_layout import FlowLayout
+from app.painting import paint_method
 from app.reading_text import ReadingText
 from app.run_view.bar_paint import paint_bar
 from core.events import TurnStatus
@@ -86,6 +87,7 @@ class RetryBar(QWidget):
         else:
             super().keyPressEvent(event)
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
         paint_bar(self, "rotate-ccw", "accent", QRectF(12, 12, _ICON, _ICON))

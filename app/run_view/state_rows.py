@@ -6,6 +6,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRect, Q
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QStyle, QStyleOptionViewItem, QTreeView, QWidget
 
+from app.painting import paint_method, saved
 from app.run_view.flat_rows import RoomyRows
 from app.run_view.state_model import KEY, VALUE, StateModel
 from app.run_view.state_words import value_words
@@ -25,17 +26,16 @@ def paint_sign(painter: QPainter, kind: ChangeKind, box: QRectF, color: QColor) 
     """A plus, a minus, or a dot for what is still there and another value."""
     middle = box.center()
     arm = min(box.width(), box.height()) / 2 - 3
-    painter.save()
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(QPen(color, 1.8, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
-    if kind is ChangeKind.CHANGED:
-        painter.setBrush(color)
-        painter.drawEllipse(middle, 2.2, 2.2)
-    else:
-        painter.drawLine(middle - QPointF(arm, 0), middle + QPointF(arm, 0))
-        if kind is ChangeKind.ADDED:
-            painter.drawLine(middle - QPointF(0, arm), middle + QPointF(0, arm))
-    painter.restore()
+    with saved(painter):
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(color, 1.8, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
+        if kind is ChangeKind.CHANGED:
+            painter.setBrush(color)
+            painter.drawEllipse(middle, 2.2, 2.2)
+        else:
+            painter.drawLine(middle - QPointF(arm, 0), middle + QPointF(arm, 0))
+            if kind is ChangeKind.ADDED:
+                painter.drawLine(middle - QPointF(0, arm), middle + QPointF(0, arm))
 
 
 class StateRows(RoomyRows):
@@ -46,6 +46,7 @@ class StateRows(RoomyRows):
         self.needle = ""
         """What is looked for, in small letters; it is marked where it stands."""
 
+    @paint_method
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
@@ -57,23 +58,22 @@ class StateRows(RoomyRows):
         text, option.text = option.text, ""
         style = option.widget.style()
         style.drawControl(QStyle.ControlElement.CE_ItemViewItem, option, painter, option.widget)
-        painter.save()
-        painter.setClipRect(option.rect)
-        box = option.rect.adjusted(4, 0, -4, 0)
-        change, gone = model.change(index), model.is_gone(index)
-        if index.column() == KEY:
-            self._paint_key(painter, option, box, text, change, gone)
-        elif index.column() == VALUE:
-            self._paint_value(painter, option, box, text, change, gone)
-        else:
-            disputes = model.disputes(index)
-            if disputes is not None and disputes.total:
-                here = bool(disputes.here)
-                where = QRectF(box.left(), box.center().y() - 6, 13, 13)
-                paint_icon(painter, "triangle-alert", where, theme().color("failed" if here else "quiet"))
-                box = box.adjusted(13 + _GAP, 0, 0, 0)
-            self._text(painter, option, box, text, "quiet")
-        painter.restore()
+        with saved(painter):
+            painter.setClipRect(option.rect)
+            box = option.rect.adjusted(4, 0, -4, 0)
+            change, gone = model.change(index), model.is_gone(index)
+            if index.column() == KEY:
+                self._paint_key(painter, option, box, text, change, gone)
+            elif index.column() == VALUE:
+                self._paint_value(painter, option, box, text, change, gone)
+            else:
+                disputes = model.disputes(index)
+                if disputes is not None and disputes.total:
+                    here = bool(disputes.here)
+                    where = QRectF(box.left(), box.center().y() - 6, 13, 13)
+                    paint_icon(painter, "triangle-alert", where, theme().color("failed" if here else "quiet"))
+                    box = box.adjusted(13 + _GAP, 0, 0, 0)
+                self._text(painter, option, box, text, "quiet")
 
     def _paint_key(
         self,

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 from app.accessible import announce
 from app.buttons import Button, ButtonLook
 from app.labels import NumberLabel, QuietLabel
+from app.painting import paint_method
 from app.severity import counted
 from app.theme import font, paint_icon, theme
 from core.progress_words import cost_words, dollar_words, duration_words, phase_words, span_words
@@ -54,25 +55,26 @@ class BudgetBar(QWidget):
         self.setVisible(True)
         self.update()
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
         colors = theme()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        tone = colors.color("failed" if self.warns else "succeeded")
-        left = 0
-        if self.warns:
-            paint_icon(painter, "triangle-alert", QRectF(0, 0, _SIGN, _SIGN), tone)
-            left = _SIGN + 4
-        box = QRectF(left + 0.5, (self.height() - 6) / 2 + 0.5, 95, 5)
-        painter.setPen(colors.color("line"))
-        painter.setBrush(colors.color("line"))
-        painter.drawRoundedRect(box, 2.5, 2.5)
-        painter.setPen(tone)
-        painter.setBrush(tone)
-        if self.share > 0:
-            width = max(box.height(), box.width() * self.share)
-            painter.drawRoundedRect(QRectF(box.left(), box.top(), width, box.height()), 2.5, 2.5)
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            tone = colors.color("failed" if self.warns else "succeeded")
+            left = 0
+            if self.warns:
+                paint_icon(painter, "triangle-alert", QRectF(0, 0, _SIGN, _SIGN), tone)
+                left = _SIGN + 4
+            box = QRectF(left + 0.5, (self.height() - 6) / 2 + 0.5, 95, 5)
+            painter.setPen(colors.color("line"))
+            painter.setBrush(colors.color("line"))
+            painter.drawRoundedRect(box, 2.5, 2.5)
+            painter.setPen(tone)
+            painter.setBrush(tone)
+            if self.share > 0:
+                width = max(box.height(), box.width() * self.share)
+                painter.drawRoundedRect(QRectF(box.left(), box.top(), width, box.height()), 2.5, 2.5)
 
 
 class _Light(QWidget):
@@ -98,21 +100,22 @@ class _Light(QWidget):
     def sizeHint(self) -> QSize:  # noqa: N802
         return QSize(self.fontMetrics().horizontalAdvance(self.text) + (16 if self._dot else 2), _HEIGHT - 4)
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        tone = theme().color(self._token)
-        left = 0
-        middle = self.height() / 2
-        if self._dot:
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            tone = theme().color(self._token)
+            left = 0
+            middle = self.height() / 2
+            if self._dot:
+                painter.setPen(tone)
+                painter.setBrush(tone)
+                painter.drawEllipse(QRectF(1, middle - 4, 8, 8))
+                left = 15
             painter.setPen(tone)
-            painter.setBrush(tone)
-            painter.drawEllipse(QRectF(1, middle - 4, 8, 8))
-            left = 15
-        painter.setPen(tone)
-        metrics = self.fontMetrics()
-        painter.drawText(left, int(middle + (metrics.ascent() - metrics.descent()) / 2), self.text)
+            metrics = self.fontMetrics()
+            painter.drawText(left, int(middle + (metrics.ascent() - metrics.descent()) / 2), self.text)
 
 
 class StatusLine(QWidget):
@@ -293,11 +296,12 @@ class StatusLine(QWidget):
             words = self.tr("{0}, and some of the tokens have no known price").format(words)
         self.budget.show_share(share, words)
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), theme().color("surface"))
-        painter.fillRect(0, 0, self.width(), 1, theme().color("line"))
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), theme().color("surface"))
+            painter.fillRect(0, 0, self.width(), 1, theme().color("line"))
 
 
 def budget_used(progress: RunProgress) -> list[tuple[float, str]]:

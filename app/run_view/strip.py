@@ -21,6 +21,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractButton, QMenu, QSizePolicy, QToolTip, QWidget
 
 from app.buttons import Button, ButtonLook
+from app.painting import paint_method
 from app.plain_text import plain_tool_tip
 from app.platform_keys import delete_keys
 from app.reading_text import harmless
@@ -104,43 +105,46 @@ class TurnPill(QAbstractButton):
     def _stop_box(self) -> QRectF:
         return QRectF(self.width() - _STOP_ROOM + 7, (self.height() - 12) / 2, 12, 12)
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
         colors = theme()
         tone = colors.color("failed" if self._asks else "quiet" if self._held_up else "accent")
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
-        width = 3 if self.hasFocus() else 1
-        painter.setPen(QPen(tone, width))
-        lit = self.underMouse() or self.hasFocus()
-        painter.setBrush(colors.color("accent_soft" if lit else "surface"))
-        inset, radius = width / 2, box.height() / 2
-        painter.drawRoundedRect(box.adjusted(inset, inset, -inset, -inset), radius, radius)
-        middle = self.height() / 2
-        name = STATUS_ICONS[TurnStatus.RUNNING]
-        if self._asks or self._held_up:
-            name = "clock" if self._waits_for_retry else "circle-pause"
-            name = "circle-alert" if self._asks else name
-        paint_icon(painter, name, QRectF(_PADDING, middle - _ICON / 2, _ICON, _ICON), tone)
-        left = _PADDING + _ICON + 8
-        flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
-        painter.setFont(font(bold=True))
-        painter.setPen(colors.color("text"))
-        width = self._name_width()
-        shown = QFontMetrics(font(bold=True)).elidedText(self._name, Qt.TextElideMode.ElideMiddle, width)
-        painter.drawText(QRectF(left, 0, width, self.height()), flags, shown)
-        left += width + 8
-        painter.setFont(font(tabular=True))
-        painter.setPen(tone if self._asks else colors.color("quiet"))
-        painter.drawText(QRectF(left, 0, self.width() - left - _STOP_ROOM, self.height()), flags, self._facts)
-        edge = self.width() - _STOP_ROOM
-        painter.setPen(QPen(colors.color("line"), 1))
-        painter.drawLine(QPointF(edge + 0.5, 5), QPointF(edge + 0.5, self.height() - 5))
-        token = "failed" if self._over_stop else "quiet"
-        if self._orders.why_none:
-            token = "disabled"
-        paint_icon(painter, "square", self._stop_box(), colors.color(token))
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
+            width = 3 if self.hasFocus() else 1
+            painter.setPen(QPen(tone, width))
+            lit = self.underMouse() or self.hasFocus()
+            painter.setBrush(colors.color("accent_soft" if lit else "surface"))
+            inset, radius = width / 2, box.height() / 2
+            painter.drawRoundedRect(box.adjusted(inset, inset, -inset, -inset), radius, radius)
+            middle = self.height() / 2
+            name = STATUS_ICONS[TurnStatus.RUNNING]
+            if self._asks or self._held_up:
+                name = "clock" if self._waits_for_retry else "circle-pause"
+                name = "circle-alert" if self._asks else name
+            paint_icon(painter, name, QRectF(_PADDING, middle - _ICON / 2, _ICON, _ICON), tone)
+            left = _PADDING + _ICON + 8
+            flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
+            painter.setFont(font(bold=True))
+            painter.setPen(colors.color("text"))
+            width = self._name_width()
+            shown = QFontMetrics(font(bold=True)).elidedText(self._name, Qt.TextElideMode.ElideMiddle, width)
+            painter.drawText(QRectF(left, 0, width, self.height()), flags, shown)
+            left += width + 8
+            painter.setFont(font(tabular=True))
+            painter.setPen(tone if self._asks else colors.color("quiet"))
+            painter.drawText(
+                QRectF(left, 0, self.width() - left - _STOP_ROOM, self.height()), flags, self._facts
+            )
+            edge = self.width() - _STOP_ROOM
+            painter.setPen(QPen(colors.color("line"), 1))
+            painter.drawLine(QPointF(edge + 0.5, 5), QPointF(edge + 0.5, self.height() - 5))
+            token = "failed" if self._over_stop else "quiet"
+            if self._orders.why_none:
+                token = "disabled"
+            paint_icon(painter, "square", self._stop_box(), colors.color(token))
 
     # --- stopping it -----------------------------------------------------------------------------------
 
@@ -305,8 +309,9 @@ class AgentStrip(QWidget):
             self._more.move(x, y)
         self.setFixedHeight(y + step if pills else 0)
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), theme().color("surface"))
-        painter.fillRect(0, self.height() - 1, self.width(), 1, theme().color("line"))
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), theme().color("surface"))
+            painter.fillRect(0, self.height() - 1, self.width(), 1, theme().color("line"))

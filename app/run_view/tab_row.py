@@ -7,6 +7,7 @@ from PySide6.QtGui import QKeySequence, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.buttons import Button, ButtonLook
+from app.painting import paint_method
 from app.platform_keys import native_keys
 from app.run_view.tab_scroller import TabScroller
 from app.run_view.turn_tab_bar import TurnTabBar
@@ -58,12 +59,13 @@ class TabRow(QWidget):
         for bar in (self.fixed, self.turns):
             bar.set_tight(self.width() < _NARROW)
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), theme().color("surface"))
-        painter.fillRect(0, self.height() - 1, self.width(), 1, theme().color("line"))
-        if self.turns.count():
-            # Tabs of turns scroll away under this line; the fixed ones stay.
-            edge = self.scroller.x() - 3
-            painter.fillRect(edge, 12, 1, self.height() - 20, theme().color("line"))
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), theme().color("surface"))
+            painter.fillRect(0, self.height() - 1, self.width(), 1, theme().color("line"))
+            if self.turns.count():
+                # Tabs of turns scroll away under this line; the fixed ones stay.
+                edge = self.scroller.x() - 3
+                painter.fillRect(edge, 12, 1, self.height() - 20, theme().color("line"))

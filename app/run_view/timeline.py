@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from app.buttons import Button, ButtonLook
 from app.labels import Line
+from app.painting import paint_method
 from app.plain_text import plain_tool_tip
 from app.run_view.timeline_area import TimelineArea
 from app.run_view.timeline_words import savings_lines
@@ -70,13 +71,14 @@ class SavingsLabel(QWidget):
                 return text
         return metrics.elidedText(self._texts[-1], Qt.TextElideMode.ElideRight, self.width())
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
-        painter = QPainter(self)
-        painter.setFont(font(tabular=True))
-        painter.setPen(theme().color("quiet"))
-        flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
-        painter.drawText(self.rect(), flags, self.shown_text())
+        with QPainter(self) as painter:
+            painter.setFont(font(tabular=True))
+            painter.setPen(theme().color("quiet"))
+            flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
+            painter.drawText(self.rect(), flags, self.shown_text())
 
 
 class FoldButton(QAbstractButton):
@@ -103,23 +105,24 @@ class FoldButton(QAbstractButton):
     def minimumSizeHint(self) -> QSize:  # noqa: N802
         return self.sizeHint()
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
         colors = theme()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        middle = self.height() / 2
-        lit = self.underMouse() or self.hasFocus()
-        sign = QRectF(GRID, middle - _ICON / 2, _ICON, _ICON)
-        name = "chevron-down" if self._open else "chevron-right"
-        paint_icon(painter, name, sign, colors.color("text" if lit else "quiet"))
-        painter.setFont(font(bold=True))
-        painter.setPen(colors.color("text"))
-        box = QRectF(sign.right() + GRID, 0, self.width(), self.height())
-        painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, self.text())
-        if self.hasFocus():
-            painter.setPen(QPen(colors.color("accent"), 2))
-            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 4, -1, -4), GRID, GRID)
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            middle = self.height() / 2
+            lit = self.underMouse() or self.hasFocus()
+            sign = QRectF(GRID, middle - _ICON / 2, _ICON, _ICON)
+            name = "chevron-down" if self._open else "chevron-right"
+            paint_icon(painter, name, sign, colors.color("text" if lit else "quiet"))
+            painter.setFont(font(bold=True))
+            painter.setPen(colors.color("text"))
+            box = QRectF(sign.right() + GRID, 0, self.width(), self.height())
+            painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, self.text())
+            if self.hasFocus():
+                painter.setPen(QPen(colors.color("accent"), 2))
+                painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 4, -1, -4), GRID, GRID)
 
 
 class Timeline(QWidget):
@@ -287,9 +290,11 @@ class Timeline(QWidget):
         head = self.header.sizeHint().height() + 1
         return QSize(400, head if self.collapsed else head + self.area.sizeHint().height())
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
-        QPainter(self).fillRect(self.rect(), theme().color("surface"))
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), theme().color("surface"))
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         super().changeEvent(event)

@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.painting import paint_method
 from app.plain_text import plain_tool_tip
 from app.reading_text import harmless
 from app.run_view import timeline_accessible
@@ -215,24 +216,25 @@ class TimelineArea(QAbstractScrollArea):
             self.updateGeometry()
             self._sync()
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
         area = self.viewport()
-        painter = QPainter(area)
-        if not self.plot.rows:
-            painter.fillRect(area.rect(), theme().color("surface"))
-            painter.setFont(font())
-            painter.setPen(theme().color("quiet"))
-            flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
-            box = area.rect().adjusted(MARGIN, 0, -MARGIN, 0)
-            painter.drawText(box, flags, self.tr("Bars appear here when agents begin."))
-        else:
-            scrolled = self.verticalScrollBar().value()
-            self.painter.paint(painter, area.width(), area.height(), scrolled, self._shown)
-        if self.hasFocus():
-            painter.setPen(QPen(theme().color("accent"), 1))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRect(QRectF(area.rect()).adjusted(0.5, 0.5, -0.5, -0.5))
+        with QPainter(area) as painter:
+            if not self.plot.rows:
+                painter.fillRect(area.rect(), theme().color("surface"))
+                painter.setFont(font())
+                painter.setPen(theme().color("quiet"))
+                flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+                box = area.rect().adjusted(MARGIN, 0, -MARGIN, 0)
+                painter.drawText(box, flags, self.tr("Bars appear here when agents begin."))
+            else:
+                scrolled = self.verticalScrollBar().value()
+                self.painter.paint(painter, area.width(), area.height(), scrolled, self._shown)
+            if self.hasFocus():
+                painter.setPen(QPen(theme().color("accent"), 1))
+                painter.setBrush(Qt.BrushStyle.NoBrush)
+                painter.drawRect(QRectF(area.rect()).adjusted(0.5, 0.5, -0.5, -0.5))
 
     # --- the mouse -------------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPen
 
 from app.buttons import mix
+from app.painting import saved
 from app.run_view.timeline_bars import BarPainter, Shown
 from app.run_view.timeline_plot import HEIGHTS, TimelinePlot
 from app.run_view.timeline_words import band_words
@@ -242,19 +243,18 @@ class TimelinePainter:
         """The bars of a row as plain rectangles: the pixels are for the painter, not for Python, to find."""
         shapes = self.plot.shapes(self.plot.rows[row])
         middle = self.row_middle(row, scrolled)
-        painter.save()
-        painter.translate(self.plot_left - self.plot.scale.left * self.plot.scale.scale, middle)
-        painter.scale(self.plot.scale.scale, 1)
-        for status, without, rects in shapes.dense(began, ended):
-            color = theme().color("other") if without else theme().status_color(status)
-            # However short it was, what failed is seen.
-            rare = without or status is not TurnStatus.SUCCEEDED
-            pen = QPen(color, 1)
-            pen.setCosmetic(True)
-            painter.setPen(pen if rare else Qt.PenStyle.NoPen)
-            painter.setBrush(color)
-            painter.drawRects(rects)
-        painter.restore()
+        with saved(painter):
+            painter.translate(self.plot_left - self.plot.scale.left * self.plot.scale.scale, middle)
+            painter.scale(self.plot.scale.scale, 1)
+            for status, without, rects in shapes.dense(began, ended):
+                color = theme().color("other") if without else theme().status_color(status)
+                # However short it was, what failed is seen.
+                rare = without or status is not TurnStatus.SUCCEEDED
+                pen = QPen(color, 1)
+                pen.setCosmetic(True)
+                painter.setPen(pen if rare else Qt.PenStyle.NoPen)
+                painter.setBrush(color)
+                painter.drawRects(rects)
         for number in reversed(range(len(shapes.bars))):
             bar = shapes.bars[number]
             if bar.ended is not None:

@@ -10,6 +10,7 @@ from PySide6.QtGui import QAccessible, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QWidget
 
 from app.buttons import Button, ButtonLook
+from app.painting import paint_method
 from app.plain_text import plain_tool_tip
 from app.segments import Segments
 from app.theme import font, paint_icon, theme
@@ -130,11 +131,12 @@ class TurnBar(QWidget):
         action = self.sender()
         self.prompt_chosen.emit(Path(str(action.data())))  # type: ignore[attr-defined]
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), theme().color("ground"))
-        painter.fillRect(0, self.height() - 1, self.width(), 1, theme().color("line"))
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), theme().color("ground"))
+            painter.fillRect(0, self.height() - 1, self.width(), 1, theme().color("line"))
 
 
 class _Facts(QWidget):
@@ -163,19 +165,20 @@ class _Facts(QWidget):
     def minimumSizeHint(self) -> QSize:  # noqa: N802
         return QSize(0, 24)
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        tone = theme().color("failed" if self.warns else "quiet")
-        room = self.width() - (_SIGN + 6 if self.warns else 0)
-        text = self.fontMetrics().elidedText(self.text, Qt.TextElideMode.ElideRight, max(0, room))
-        painter.setPen(tone)
-        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, text)
-        if self.warns and text:
-            left = self.width() - self.fontMetrics().horizontalAdvance(text) - _SIGN - 6
-            box = QRectF(left, (self.height() - _SIGN) / 2, _SIGN, _SIGN)
-            paint_icon(painter, "triangle-alert", box, tone)
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            tone = theme().color("failed" if self.warns else "quiet")
+            room = self.width() - (_SIGN + 6 if self.warns else 0)
+            text = self.fontMetrics().elidedText(self.text, Qt.TextElideMode.ElideRight, max(0, room))
+            painter.setPen(tone)
+            painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, text)
+            if self.warns and text:
+                left = self.width() - self.fontMetrics().horizontalAdvance(text) - _SIGN - 6
+                box = QRectF(left, (self.height() - _SIGN) / 2, _SIGN, _SIGN)
+                paint_icon(painter, "triangle-alert", box, tone)
 
 
 def _is_near(prompt: SentPrompt, limit: int | None) -> bool:

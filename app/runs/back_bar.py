@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from app.buttons import Button, ButtonLook
 from app.labels import ElidedLabel
+from app.painting import paint_method
 from app.theme import paint_icon, theme
 
 _ICON = 16
@@ -29,11 +30,13 @@ class IconMark(QWidget):
     def sizeHint(self) -> QSize:  # noqa: N802
         return QSize(_ICON, _ICON)
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
         if self._icon is not None:
             name, token = self._icon
-            paint_icon(QPainter(self), name, QRectF(self.rect()), theme().color(token))
+            with QPainter(self) as painter:
+                paint_icon(painter, name, QRectF(self.rect()), theme().color(token))
 
 
 class BackBar(QWidget):
@@ -63,8 +66,9 @@ class BackBar(QWidget):
         self.icon.show_icon(icon)
         self.icon.setVisible(icon is not None)
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), theme().color("surface"))
-        painter.fillRect(0, self.height() - 1, self.width(), 1, theme().color("line"))
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), theme().color("surface"))
+            painter.fillRect(0, self.height() - 1, self.width(), 1, theme().color("line"))

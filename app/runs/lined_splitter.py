@@ -6,13 +6,16 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QSplitter, QSplitterHandle, QWidget
 
+from app.painting import paint_method
 from app.theme import theme
 
 
 class _Handle(QSplitterHandle):
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
-        QPainter(self).fillRect(self.rect(), theme().color("line"))
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), theme().color("line"))
 
 
 class LinedSplitter(QSplitter):

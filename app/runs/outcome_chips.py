@@ -9,6 +9,7 @@ from PySide6.QtGui import QAccessible, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from app.flow_layout import FlowLayout
+from app.painting import paint_method
 from app.ring_button import RingButton
 from app.runs.entry import Outcome
 from app.runs.run_delegate import OUTCOME_ICONS
@@ -62,33 +63,34 @@ class Chip(RingButton):
         height = max(24, QFontMetrics(self.font()).height() + 8)
         return QSize(self.width_of(self.shown_text), height)
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
         colors = theme()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
-        on = self.isChecked()
-        ring = self.has_ring
-        ground = "accent_soft" if on else "raised" if self.underMouse() else "surface"
-        painter.setBrush(colors.color(ground))
-        width = 3 if ring else 1
-        painter.setPen(QPen(colors.color("accent" if on or ring else "line"), width))
-        box.adjust(width / 2 - 0.5, width / 2 - 0.5, 0.5 - width / 2, 0.5 - width / 2)
-        painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
-        left = float(_PADDING)
-        if self._icon_of:
-            name, token = self._icon_of
-            icon = QRectF(left, (self.height() - _ICON) / 2, _ICON, _ICON)
-            paint_icon(painter, name, icon, colors.color(token))
-            left += _ICON + 5
-        painter.setFont(self.font())
-        painter.setPen(colors.color("text"))
-        line = QRectF(left, 0, self.width() - left - _PADDING, self.height())
-        side = Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(line, side | Qt.AlignmentFlag.AlignLeft, self.shown_text)
-        painter.setPen(colors.color("quiet"))
-        painter.drawText(line, side | Qt.AlignmentFlag.AlignRight, self._number)
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
+            on = self.isChecked()
+            ring = self.has_ring
+            ground = "accent_soft" if on else "raised" if self.underMouse() else "surface"
+            painter.setBrush(colors.color(ground))
+            width = 3 if ring else 1
+            painter.setPen(QPen(colors.color("accent" if on or ring else "line"), width))
+            box.adjust(width / 2 - 0.5, width / 2 - 0.5, 0.5 - width / 2, 0.5 - width / 2)
+            painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
+            left = float(_PADDING)
+            if self._icon_of:
+                name, token = self._icon_of
+                icon = QRectF(left, (self.height() - _ICON) / 2, _ICON, _ICON)
+                paint_icon(painter, name, icon, colors.color(token))
+                left += _ICON + 5
+            painter.setFont(self.font())
+            painter.setPen(colors.color("text"))
+            line = QRectF(left, 0, self.width() - left - _PADDING, self.height())
+            side = Qt.AlignmentFlag.AlignVCenter
+            painter.drawText(line, side | Qt.AlignmentFlag.AlignLeft, self.shown_text)
+            painter.setPen(colors.color("quiet"))
+            painter.drawText(line, side | Qt.AlignmentFlag.AlignRight, self._number)
 
 
 class OutcomeChips(QWidget):

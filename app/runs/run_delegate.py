@@ -6,6 +6,7 @@ from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRect, Q
 from PySide6.QtGui import QFontMetrics, QPainter
 from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
 
+from app.painting import paint_method, saved
 from app.reading_text import harmless
 from app.runs.columns import NUMBERS, Column
 from app.runs.entry import Outcome, RunEntry
@@ -70,19 +71,19 @@ class RunDelegate(QStyledItemDelegate):
         elif not self.in_two_lines:
             painter.fillRect(row.x() + ROW_MARGIN, row.bottom(), row.width(), 1, colors.color("raised"))
 
+    @paint_method
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
         entry = index.data(ENTRY_ROLE)
         if not isinstance(entry, RunEntry):
             return
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if self.in_two_lines:
-            self._paint_lines(painter, option, index, entry)
-        else:
-            self._paint_cell(painter, option, index, entry)
-        painter.restore()
+        with saved(painter):
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            if self.in_two_lines:
+                self._paint_lines(painter, option, index, entry)
+            else:
+                self._paint_cell(painter, option, index, entry)
 
     def _paint_cell(
         self,

@@ -18,6 +18,7 @@ from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPalette, QResizeEv
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyleOptionViewItem, QTreeView, QWidget
 
 from app.focus_line import FocusLine
+from app.painting import paint_method, saved
 from app.runs.columns import Column, cell, sample, short_sample
 from app.runs.run_delegate import ICON_SPACE, ROW_MARGIN, RunDelegate
 from app.runs.run_list import RunList
@@ -47,36 +48,38 @@ class RunHeader(QHeaderView):
     def sizeHint(self) -> QSize:  # noqa: N802
         return QSize(super().sizeHint().width(), max(28, QFontMetrics(font(TextSize.LABEL)).height() + 12))
 
+    @paint_method
     def paintSection(self, painter: QPainter, rect: QRect, logicalIndex: int) -> None:  # noqa: N802, N803
         colors = theme()
-        painter.save()
-        painter.fillRect(rect, colors.color("surface"))
-        painter.fillRect(QRect(rect.left(), rect.bottom(), rect.width(), 1), colors.color("line"))
-        sorted_by = self.sortIndicatorSection() == logicalIndex
-        shown = font(TextSize.LABEL, bold=sorted_by)
-        painter.setFont(shown)
-        painter.setPen(colors.color("text" if sorted_by else "quiet"))
-        model = self.model()
-        text = str(model.headerData(logicalIndex, Qt.Orientation.Horizontal) or "")
-        alignment = Qt.AlignmentFlag(
-            model.headerData(logicalIndex, Qt.Orientation.Horizontal, Qt.ItemDataRole.TextAlignmentRole)
-        )
-        left = ROW_MARGIN if logicalIndex == 0 else 4
-        right = alignment & Qt.AlignmentFlag.AlignRight
-        box = rect.adjusted(left, 0, -8, -1)
-        metrics = QFontMetrics(shown)
-        room = box.width() - (_SORT_ICON + 2 if sorted_by else 0)
-        text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, room)
-        width = metrics.horizontalAdvance(text)
-        at = box.right() - width + 1 if right else box.left()
-        painter.drawText(QRect(at, box.top(), width + 2, box.height()), Qt.AlignmentFlag.AlignVCenter, text)
-        if sorted_by:
-            up = self.sortIndicatorOrder() is Qt.SortOrder.AscendingOrder
-            where = at - _SORT_ICON - 2 if right else at + width + 2
-            middle = box.center().y() - _SORT_ICON // 2 + 1
-            arrow = QRect(where, middle, _SORT_ICON, _SORT_ICON).toRectF()
-            paint_icon(painter, "arrow-up" if up else "arrow-down", arrow, colors.color("quiet"))
-        painter.restore()
+        with saved(painter):
+            painter.fillRect(rect, colors.color("surface"))
+            painter.fillRect(QRect(rect.left(), rect.bottom(), rect.width(), 1), colors.color("line"))
+            sorted_by = self.sortIndicatorSection() == logicalIndex
+            shown = font(TextSize.LABEL, bold=sorted_by)
+            painter.setFont(shown)
+            painter.setPen(colors.color("text" if sorted_by else "quiet"))
+            model = self.model()
+            text = str(model.headerData(logicalIndex, Qt.Orientation.Horizontal) or "")
+            alignment = Qt.AlignmentFlag(
+                model.headerData(logicalIndex, Qt.Orientation.Horizontal, Qt.ItemDataRole.TextAlignmentRole)
+            )
+            left = ROW_MARGIN if logicalIndex == 0 else 4
+            right = alignment & Qt.AlignmentFlag.AlignRight
+            box = rect.adjusted(left, 0, -8, -1)
+            metrics = QFontMetrics(shown)
+            room = box.width() - (_SORT_ICON + 2 if sorted_by else 0)
+            text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, room)
+            width = metrics.horizontalAdvance(text)
+            at = box.right() - width + 1 if right else box.left()
+            painter.drawText(
+                QRect(at, box.top(), width + 2, box.height()), Qt.AlignmentFlag.AlignVCenter, text
+            )
+            if sorted_by:
+                up = self.sortIndicatorOrder() is Qt.SortOrder.AscendingOrder
+                where = at - _SORT_ICON - 2 if right else at + width + 2
+                middle = box.center().y() - _SORT_ICON // 2 + 1
+                arrow = QRect(where, middle, _SORT_ICON, _SORT_ICON).toRectF()
+                paint_icon(painter, "arrow-up" if up else "arrow-down", arrow, colors.color("quiet"))
 
 
 class RunTable(QTreeView):
@@ -246,6 +249,7 @@ class RunTable(QTreeView):
         else:
             super().keyPressEvent(event)
 
+    @paint_method
     def drawRow(  # noqa: N802
         self, painter: QPainter, options: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:

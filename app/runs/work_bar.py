@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.buttons import Button, ButtonLook
 from app.labels import ElidedLabel
+from app.painting import paint_method
 from app.theme import theme
 
 
@@ -40,9 +41,10 @@ class WorkBar(QWidget):
         self.show()
         self.update()
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), theme().color("accent_soft"))
-        done = QRectF(0, self.height() - 2, self.width() * self._share, 2)
-        painter.fillRect(done, theme().color("accent"))
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), theme().color("accent_soft"))
+            done = QRectF(0, self.height() - 2, self.width() * self._share, 2)
+            painter.fillRect(done, theme().color("accent"))

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QLabel, QSizePolicy,
 
 from app.buttons import Button, ButtonLook
 from app.flow_layout import FlowLayout
+from app.painting import paint_method
 from app.start_page.examples import Example
 from app.start_page.shape import Shape, paint_shape, shape_in_words, shape_size
 from app.theme import RADIUS, TextSize, font, theme
@@ -29,14 +30,15 @@ class _Drawing(QWidget):
     def sizeHint(self) -> QSize:  # noqa: N802
         return QSize(round(shape_size(self._shape).width() * _LARGER) + 2, self.height())
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
         size = shape_size(self._shape)
-        painter = QPainter(self)
-        scale = min(_LARGER, (self.width() - 2) / max(1.0, size.width()))
-        painter.translate(1, self.height() / 2)
-        painter.scale(scale, scale)
-        paint_shape(painter, self._shape, QPointF(0, -size.height() / 2))
+        with QPainter(self) as painter:
+            scale = min(_LARGER, (self.width() - 2) / max(1.0, size.width()))
+            painter.translate(1, self.height() / 2)
+            painter.scale(scale, scale)
+            paint_shape(painter, self._shape, QPointF(0, -size.height() / 2))
 
 
 class ExampleCard(QAbstractButton):
@@ -112,15 +114,16 @@ class ExampleCard(QAbstractButton):
         else:
             super().keyPressEvent(event)
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
         colors = theme()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        focused = self.hasFocus()
-        painter.setPen(QPen(colors.color("accent" if focused else "line"), 2 if focused else 1))
-        painter.setBrush(colors.color("raised" if self.isDown() or self.underMouse() else "surface"))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), RADIUS, RADIUS)
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            focused = self.hasFocus()
+            painter.setPen(QPen(colors.color("accent" if focused else "line"), 2 if focused else 1))
+            painter.setBrush(colors.color("raised" if self.isDown() or self.underMouse() else "surface"))
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), RADIUS, RADIUS)
 
 
 def _label(text: str, parent: QWidget) -> QLabel:

@@ -41,6 +41,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.painting import paint_method, saved
 from app.plain_text import plain_tool_tip
 from app.platform_keys import delete_keys
 from app.reading_text import harmless
@@ -125,6 +126,7 @@ class _RecentDelegate(QStyledItemDelegate):
         width = QFontMetrics(font(TextSize.SMALL)).horizontalAdvance(_tr("Remove")) + 2
         return QRect(row.right() - _MARGIN - width, row.top(), width, row.height())
 
+    @paint_method
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
@@ -133,45 +135,48 @@ class _RecentDelegate(QStyledItemDelegate):
             return
         colors = theme()
         row: QRect = option.rect
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        over = bool(option.state & QStyle.StateFlag.State_MouseOver)
-        focused = bool(option.state & QStyle.StateFlag.State_HasFocus)
-        if over or focused:
-            painter.setPen(QPen(colors.color("accent"), 1.5) if focused else Qt.PenStyle.NoPen)
-            painter.setBrush(colors.color("raised"))
-            painter.drawRoundedRect(QRectF(row).adjusted(1, 1, -1, -1), RADIUS, RADIUS)
-        icon_box = QRectF(row.left() + _MARGIN, row.center().y() - _ICON / 2, _ICON, _ICON)
-        tone = colors.color("disabled" if file.missing else "quiet")
-        paint_icon(painter, "file-text", icon_box, tone)
-        left = row.left() + _MARGIN + _ICON + _GAP
-        right = row.right() - _MARGIN
-        if file.missing:
-            box = self.remove_box(row)
+        with saved(painter):
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            over = bool(option.state & QStyle.StateFlag.State_MouseOver)
+            focused = bool(option.state & QStyle.StateFlag.State_HasFocus)
+            if over or focused:
+                painter.setPen(QPen(colors.color("accent"), 1.5) if focused else Qt.PenStyle.NoPen)
+                painter.setBrush(colors.color("raised"))
+                painter.drawRoundedRect(QRectF(row).adjusted(1, 1, -1, -1), RADIUS, RADIUS)
+            icon_box = QRectF(row.left() + _MARGIN, row.center().y() - _ICON / 2, _ICON, _ICON)
+            tone = colors.color("disabled" if file.missing else "quiet")
+            paint_icon(painter, "file-text", icon_box, tone)
+            left = row.left() + _MARGIN + _ICON + _GAP
+            right = row.right() - _MARGIN
+            if file.missing:
+                box = self.remove_box(row)
+                painter.setFont(font(TextSize.SMALL))
+                painter.setPen(colors.color("accent"))
+                painter.drawText(
+                    box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, _tr("Remove")
+                )
+                right = box.left() - _GAP
+            age = _age(file)
             painter.setFont(font(TextSize.SMALL))
-            painter.setPen(colors.color("accent"))
-            painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, _tr("Remove"))
-            right = box.left() - _GAP
-        age = _age(file)
-        painter.setFont(font(TextSize.SMALL))
-        width = QFontMetrics(painter.font()).horizontalAdvance(age) + 2
-        painter.setPen(colors.color("quiet"))
-        flags = Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(
-            QRect(right - width, row.top(), width, row.height()), flags | Qt.AlignmentFlag.AlignRight, age
-        )
-        room = max(20, right - width - _GAP - left)
-        name_height = QFontMetrics(font()).height()
-        top = row.top() + 6
-        _line(painter, QRect(left, top, room, name_height), harmless(file.path.name), missing=file.missing)
-        painter.setFont(font(TextSize.SMALL))
-        painter.setPen(colors.color("quiet"))
-        height = QFontMetrics(painter.font()).height()
-        folder = QFontMetrics(painter.font()).elidedText(
-            harmless(folder_in_words(file.path)), Qt.TextElideMode.ElideMiddle, room
-        )
-        painter.drawText(QRect(left, top + name_height + 2, room, height), flags, folder)
-        painter.restore()
+            width = QFontMetrics(painter.font()).horizontalAdvance(age) + 2
+            painter.setPen(colors.color("quiet"))
+            flags = Qt.AlignmentFlag.AlignVCenter
+            painter.drawText(
+                QRect(right - width, row.top(), width, row.height()), flags | Qt.AlignmentFlag.AlignRight, age
+            )
+            room = max(20, right - width - _GAP - left)
+            name_height = QFontMetrics(font()).height()
+            top = row.top() + 6
+            _line(
+                painter, QRect(left, top, room, name_height), harmless(file.path.name), missing=file.missing
+            )
+            painter.setFont(font(TextSize.SMALL))
+            painter.setPen(colors.color("quiet"))
+            height = QFontMetrics(painter.font()).height()
+            folder = QFontMetrics(painter.font()).elidedText(
+                harmless(folder_in_words(file.path)), Qt.TextElideMode.ElideMiddle, room
+            )
+            painter.drawText(QRect(left, top + name_height + 2, room, height), flags, folder)
 
 
 def _line(painter: QPainter, box: QRect, text: str, *, missing: bool) -> None:

@@ -8,6 +8,7 @@ from functools import reduce
 from PySide6.QtCore import QCoreApplication, QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QPainter, QPainterPath, QPen
 
+from app.painting import saved
 from app.theme import theme
 from core.config import AgentGroup, Workflow
 from core.state import PHASES, Phase
@@ -97,27 +98,26 @@ def paint_shape(painter: QPainter, shape: Shape, at: QPointF) -> None:
     size = shape_size(shape)
     middle = at.y() + size.height() / 2
     x = at.x()
-    painter.save()
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    for number, (phase, steps) in enumerate(shape):
-        if number:
-            _arrow(painter, QPointF(x + 2, middle), QPointF(x + _ARROW - 2, middle))
-            x += _ARROW
-        left = x
-        x += _LOOP_PAD if phase == "loop" else 0
-        rows = max(step.count if step.parallel else 1 for step in steps)
-        for place, step in enumerate(steps):
-            if place:
-                painter.setPen(QPen(colors.color("quiet"), 1.2))
-                painter.drawLine(QPointF(x, middle), QPointF(x + _GAP, middle))
-                x += _GAP
-            _step(painter, step, QPointF(x, middle))
-            x += _BOX.width()
-        if phase == "loop":
-            x += _LOOP_PAD
-            height = _height(rows) + 2 * _LOOP_PAD
-            _loop(painter, QRectF(left, middle - height / 2, x - left, height))
-    painter.restore()
+    with saved(painter):
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for number, (phase, steps) in enumerate(shape):
+            if number:
+                _arrow(painter, QPointF(x + 2, middle), QPointF(x + _ARROW - 2, middle))
+                x += _ARROW
+            left = x
+            x += _LOOP_PAD if phase == "loop" else 0
+            rows = max(step.count if step.parallel else 1 for step in steps)
+            for place, step in enumerate(steps):
+                if place:
+                    painter.setPen(QPen(colors.color("quiet"), 1.2))
+                    painter.drawLine(QPointF(x, middle), QPointF(x + _GAP, middle))
+                    x += _GAP
+                _step(painter, step, QPointF(x, middle))
+                x += _BOX.width()
+            if phase == "loop":
+                x += _LOOP_PAD
+                height = _height(rows) + 2 * _LOOP_PAD
+                _loop(painter, QRectF(left, middle - height / 2, x - left, height))
 
 
 def _step(painter: QPainter, step: Step, at: QPointF) -> None:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QScrollArea, QVB
 from app.buttons import Button, ButtonLook
 from app.flow_layout import FlowLayout
 from app.labels import QuietLabel, SectionLabel
+from app.painting import paint_method
 from app.scroll_bar import use_thin_scroll_bars
 from app.start_page.example_card import ExampleCard
 from app.start_page.examples import examples
@@ -31,10 +32,11 @@ class _Logo(QWidget):
         super().__init__(parent)
         self.setFixedSize(_LOGO, _LOGO)
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
-        painter = QPainter(self)
-        paint_icon(painter, "openloop", QRectF(0, 0, _LOGO, _LOGO), theme().color("accent"))
+        with QPainter(self) as painter:
+            paint_icon(painter, "openloop", QRectF(0, 0, _LOGO, _LOGO), theme().color("accent"))
 
 
 class StartPage(QScrollArea):
