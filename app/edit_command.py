@@ -36,7 +36,7 @@ def says_the_same(one: Outline, other: Outline) -> bool:
     payloads = one.settings.initial_payload, other.settings.initial_payload
     if payloads[0] is not payloads[1]:
         # Not needed for the first paint of the window.
-        from core.merge import same_json
+        from core.json_values import same_json
 
         if not same_json(*payloads):
             return False

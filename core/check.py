@@ -26,7 +26,7 @@ from core.fixes import (
 )
 from core.jsonc import JsonPath, parse_jsonc, read_text
 from core.loop_checks import agents_of, loop_findings
-from core.merge import merge_rule_problem, payload_path_problem
+from core.merge_rules import merge_rule_problem, payload_path_problem
 from core.parallel_checks import parallel_findings
 from core.problems import Problem, Severity, UserFileError
 from core.run_folders import library_of, workdir_of

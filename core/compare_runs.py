@@ -11,9 +11,10 @@ from enum import StrEnum
 import orjson
 
 from core.json_types import JsonValue
-from core.merge import format_path, same_json
+from core.json_values import same_json
 from core.problems import UserFileError
 from core.report_model import AgentCost, RunReport
+from core.state_path import format_path
 from core.workflow_file import parse_workflow
 
 MOST = 10_000
@@ -34,7 +35,7 @@ class DifferenceKind(StrEnum):
 class Difference:
     """One place where two values differ. A value that is only in one is told whole, at its uppermost path.
 
-    `path` as in `core.merge`, with `[3]` for an entry of a list: by its number in the one that has it, in the
+    `path` as in `core.state_path`, with `[3]` for an entry of a list: by its number in the one that has it, in the
     first where both do.
     """
 

@@ -6,9 +6,10 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
 from core.json_types import JsonValue
-from core.merge import parse_path, same_json
+from core.json_values import same_json
 from core.progress import RecordedConflict
 from core.state import Conflict, MergeRule
+from core.state_path import parse_path
 
 
 @dataclass(slots=True)

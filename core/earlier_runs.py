@@ -18,9 +18,10 @@ from pydantic import Field, TypeAdapter, ValidationError
 from core.events import GroupStarted, Merged, TurnFinished, TurnStatus
 from core.journal import JOURNAL_NAME
 from core.json_types import JsonObject, JsonValue
+from core.json_values import same_json
 from core.known_payload import KnownPayload, Pair, PathUse, ValueKind, pair_of
-from core.merge import format_path, same_json
 from core.recorded_run import run_folders
+from core.state_path import format_path
 
 MOST_RUNS = 20
 """The newest runs of a log folder that are looked at."""

@@ -13,9 +13,9 @@ from core.condition_outcomes import MOST_LOOPS, World, parsed, payload_keys, tru
 from core.config import FanOutGroup, Group, Workflow
 from core.findings import Finding, nearest
 from core.fixes import ChangeSetting, LetComplete
-from core.merge import format_path, parse_path
 from core.problems import Severity
 from core.state import Phase
+from core.state_path import format_path, parse_path
 from core.words import say, say_number
 
 if TYPE_CHECKING:

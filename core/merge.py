@@ -3,46 +3,27 @@
 Updates are applied in the order in which the group lists its agents. What stands in the state is copied only
 along the paths that somebody writes to; everything else is shared, so a merge costs what the updates weigh,
 not what the state weighs. Nothing here changes its inputs, and no depth of JSON can exhaust the stack.
-
-A *path* names a place in the state: `is_complete`, `termination_reason`, `payload.findings`. A key that
-contains one of `.` `[` `]` `"`, or is empty, stands in brackets as a JSON string: `payload["a.b"].c`.
 """
 
 from __future__ import annotations
 
-import difflib
 import math
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
 
 import orjson
 
 from core.json_types import JsonObject, JsonValue
+from core.json_values import is_heavier, same_json
+from core.merge_rules import RULES_BY_FIELD
 from core.state import Conflict, Contribution, MergeResult, MergeRule, WorkflowState
-from core.words import say
+from core.state_path import format_path, parse_path
 
-Path: TypeAlias = tuple[str, ...]
-
-MAX_PATH = 1_000
-"""Characters of a path that a workflow may name."""
 MOST_TOLD = 64 * 1024
 """Characters of a value that a conflict repeats; of a larger one it tells the kind."""
 _SHOWN_OF_TEXT = 1_000
 
-RULES_BY_FIELD: Mapping[str, frozenset[MergeRule]] = {
-    "is_complete": frozenset(
-        {MergeRule.LAST, MergeRule.FIRST, MergeRule.ALL, MergeRule.ANY, MergeRule.ERROR},
-    ),
-    "termination_reason": frozenset({MergeRule.LAST, MergeRule.FIRST, MergeRule.ERROR}),
-    "payload": frozenset({MergeRule.LAST, MergeRule.FIRST, MergeRule.ERROR}),
-}
-"""What an update may write, and the rules that leave its type alone. Below `payload` every rule holds."""
-
 _INHERITED = frozenset({MergeRule.LAST, MergeRule.FIRST, MergeRule.ERROR})
-_PLAIN_KEY = re.compile(r'[^.\[\]"]+')
-_QUOTED_KEY = re.compile(r'\[("(?:[^"\\]|\\.)*")\]')
 _LARGEST_INTEGER = 2**63 - 1
 """Larger whole numbers cannot be written as JSON by orjson."""
 
@@ -52,131 +33,6 @@ class _Absent:
 
 
 _ABSENT = _Absent()
-
-
-# --- paths --------------------------------------------------------------------------------------------
-
-
-def format_path(keys: Iterable[str]) -> str:
-    """The path as text: `("payload", "a.b", "c")` is `payload["a.b"].c`."""
-    text = ""
-    for key in keys:
-        if _PLAIN_KEY.fullmatch(key):
-            text += f".{key}" if text else key
-        else:
-            text += f"[{_quoted(key)}]"
-    return text
-
-
-def _quoted(key: str) -> str:
-    return orjson.dumps(key.encode("utf-8", "replace").decode()).decode()
-
-
-def parse_path(text: str) -> Path:
-    """The keys of a path; the reverse of `format_path`. Raises ValueError with words for the user."""
-    keys: list[str] = []
-    position = 0
-    while position < len(text):
-        quoted = _QUOTED_KEY.match(text, position)
-        if quoted:
-            try:
-                keys.append(orjson.loads(quoted[1]))
-            except orjson.JSONDecodeError:
-                raise ValueError(
-                    say(
-                        "The key {key} in the path {path!r} is not a JSON string.",
-                        key=quoted[1],
-                        path=text,
-                    )
-                ) from None
-            position = quoted.end()
-            continue
-        if keys:
-            if text[position] != ".":
-                raise ValueError(
-                    say(
-                        "The path {path!r} needs a dot or a bracket at character {position}.",
-                        path=text,
-                        position=position + 1,
-                    )
-                )
-            position += 1
-        plain = _PLAIN_KEY.match(text, position)
-        if not plain:
-            raise ValueError(
-                say(
-                    "The path {path!r} has no name at character {position}. Keys with dots or brackets are "
-                    'written as ["a.b"].',
-                    path=text,
-                    position=position + 1,
-                )
-            )
-        keys.append(plain[0])
-        position = plain.end()
-    if not keys:
-        raise ValueError(say("The path is empty."))
-    return tuple(keys)
-
-
-def merge_rule_problem(path: str, rule: MergeRule) -> str | None:
-    """What is wrong with a merge rule of a workflow, in a sentence, or None. For checking before a run."""
-    keys = _keys_or_problem(path)
-    if isinstance(keys, str):
-        return keys
-    allowed = RULES_BY_FIELD.get(keys[0])
-    if allowed is None:
-        close = difflib.get_close_matches(keys[0], RULES_BY_FIELD, 1)
-        better = close[0] if close else format_path(("payload", *keys))
-        return say(
-            "Agents cannot write to “{path}”, so a merge rule for it has no effect. Did you mean “{better}”?",
-            path=path,
-            better=better,
-        )
-    if len(keys) > 1 and keys[0] != "payload":
-        return say(
-            "“{key}” is a single value and has nothing below it, so “{path}” has no effect.",
-            key=keys[0],
-            path=path,
-        )
-    if len(keys) == 1 and rule not in allowed:
-        names = ", ".join(sorted(allowed))
-        return say(
-            "The rule “{rule}” does not fit “{path}”. Use one of: {names}.", rule=rule, path=path, names=names
-        )
-    return None
-
-
-def payload_path_problem(key: str, path: str) -> str | None:
-    """What is wrong with a path of a workflow that names a place in the payload, in a sentence, or None.
-
-    `key`: the workflow's key that holds it.
-    """
-    keys = _keys_or_problem(path)
-    if isinstance(keys, str):
-        return f"{key}: {keys}"
-    if keys[0] != "payload" or len(keys) == 1:
-        better = format_path(("payload", *(keys if keys[0] != "payload" else ("results",))))
-        return say(
-            "{key} must name a place in the payload, such as “{better}”, not “{path}”.",
-            key=key,
-            better=better,
-            path=path,
-        )
-    return None
-
-
-def _keys_or_problem(path: str) -> Path | str:
-    if len(path) > MAX_PATH:
-        return say(
-            "The path {beginning!r}… has {count:,} characters; at most {most:,} are allowed.",
-            beginning=path[:40],
-            count=len(path),
-            most=MAX_PATH,
-        )
-    try:
-        return parse_path(path)
-    except ValueError as error:
-        return str(error)
 
 
 # --- the merge ----------------------------------------------------------------------------------------
@@ -403,23 +259,6 @@ def _as_told(value: JsonValue) -> JsonValue:
     )
 
 
-def is_heavier(value: JsonValue, limit: int) -> bool:
-    """Whether a value is longer than so many characters, about; stops when it is, whatever its size."""
-    waiting: list[JsonValue] = [value]
-    while waiting and limit >= 0:
-        inner = waiting.pop()
-        limit -= 8
-        if isinstance(inner, str):
-            limit -= len(inner)
-        elif isinstance(inner, dict):
-            limit -= sum(map(len, inner))
-            waiting.extend(inner.values())
-        elif isinstance(inner, list):
-            limit -= 8 * len(inner)
-            waiting.extend(inner if limit >= 0 else ())
-    return limit < 0
-
-
 # --- rules that combine -------------------------------------------------------------------------------
 
 
@@ -487,23 +326,3 @@ def _identity(item: JsonValue) -> object:
     if isinstance(item, (int, float, str)):
         return item
     return orjson.dumps(item, option=orjson.OPT_SORT_KEYS)
-
-
-def same_json(first: JsonValue, second: JsonValue) -> bool:
-    """Whether two JSON values are equal, to any depth. 1 equals 1.0; true does not equal 1."""
-    pairs: list[tuple[JsonValue, JsonValue]] = [(first, second)]
-    while pairs:
-        one, other = pairs.pop()
-        if one is other:
-            continue
-        if isinstance(one, dict):
-            if not isinstance(other, dict) or one.keys() != other.keys():
-                return False
-            pairs.extend((value, other[key]) for key, value in one.items())
-        elif isinstance(one, list):
-            if not isinstance(other, list) or len(one) != len(other):
-                return False
-            pairs.extend(zip(one, other, strict=True))
-        elif isinstance(one, bool) is not isinstance(other, bool) or one != other:
-            return False
-    return True

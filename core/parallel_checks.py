@@ -17,9 +17,9 @@ from core.fixes import ChangeGroup, Fix, SetMergeRule
 from core.jsonc import JsonPath
 from core.known_payload import KnownPayload, PathUse, ValueKind, pair_of
 from core.loop_checks import agents_of
-from core.merge import parse_path
 from core.problems import Severity
 from core.state import PHASES, MergeRule, Phase
+from core.state_path import parse_path
 from core.words import say, say_number
 from core.workflow_layout import PHASE_KEYS
 

@@ -7,8 +7,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from core.json_types import JsonValue
-from core.merge import format_path
 from core.report_text import json_bytes, kind_words, shown
+from core.state_path import format_path
 from core.words import say
 
 MOST_NODES = 5_000
@@ -51,7 +51,7 @@ class Node:
 
 
 def state_tree(value: JsonValue, conflicts: Collection[str] = ()) -> Node:
-    """The tree of a value. `conflicts`: paths to be marked, as `core.merge.format_path` writes them."""
+    """The tree of a value. `conflicts`: paths to be marked, as `core.state_path.format_path` writes them."""
     root = Node("", *_kind(value), depth=0)
     waiting: deque[tuple[Node, JsonValue, tuple[str, ...]]] = deque([(root, value, ())])
     nodes, text = 1, 0

@@ -12,7 +12,7 @@ from core.agent_definition import AgentDefinition
 from core.agent_folders import is_shipped
 from core.config import WorkflowFile
 from core.journal import JOURNAL_NAME
-from core.merge import merge_rule_problem
+from core.merge_rules import merge_rule_problem
 from core.plan import RunPlan
 from core.planning import RunOverrides, plan_run
 from core.preparing import PreparedRun

@@ -13,7 +13,7 @@ from enum import StrEnum
 from core.conflict_keepers import conflict_keys, keepers_by_path
 from core.group_failures import OPENLOOP
 from core.json_types import JsonObject, JsonValue
-from core.merge import same_json
+from core.json_values import same_json
 from core.state import Conflict, StateUpdate, WorkflowState
 
 MOST_CHANGES = 20_000

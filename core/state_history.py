@@ -16,7 +16,7 @@ from pathlib import Path
 from core.config import Workflow
 from core.events import Event, GroupStarted, Merged, RunFinished, RunStarted, StateChanged
 from core.journal import JOURNAL_NAME, read_journal
-from core.merge import is_heavier
+from core.json_values import is_heavier
 from core.recorded_run import RecordedRun
 from core.state import StateUpdate, WorkflowState
 from core.state_changes import NOTHING, StateChanges, find_changes

@@ -27,8 +27,8 @@ from core.config import (
     WorkflowFile,
 )
 from core.json_types import JsonObject, JsonValue
+from core.json_values import same_json
 from core.jsonc import parse_jsonc
-from core.merge import same_json
 from core.problems import UserFileError
 from core.workflow_layout import PHASE_KEYS, SINGULAR_KEYS, RawGroup, RawPhase, raw_phase
 from core.workflow_reading import inspect_workflow

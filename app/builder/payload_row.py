@@ -126,7 +126,7 @@ class PayloadRow(Row):
         if shown.payload is value.payload or not (shown.payload or value.payload):
             return True
         # Not needed for the first paint of the window.
-        from core.merge import same_json
+        from core.json_values import same_json
 
         return same_json(shown.payload, value.payload)
 

@@ -66,7 +66,7 @@ def _bare_of_kinds(kinds: frozenset[ValueKind]) -> str:
 
 
 def _keys(path: str) -> Keys:
-    from core.merge import parse_path
+    from core.state_path import parse_path
 
     try:
         head, *rest = parse_path(path)
@@ -159,7 +159,7 @@ def expression(path: Sequence[str], bare: str) -> str:
 
 def of_path(words: Mapping[Keys, str], taken: Iterable[str], text: str, asked: bool) -> Suggestions:
     """What a path of the state may become, but for those that are taken already."""
-    from core.merge import format_path
+    from core.state_path import format_path
 
     paths = ["is_complete", "termination_reason", *(format_path(("payload", *path)) for path in words)]
     free = [path for path in paths if path not in set(taken)]

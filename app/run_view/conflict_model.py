@@ -12,7 +12,7 @@ from app.run_view.conflict_words import keeper_words, where_words
 from app.run_view.state_words import SHORT, value_words
 from core.conflict_keepers import conflict_keys, path_key, writes_by_path
 from core.json_types import JsonValue
-from core.merge import same_json
+from core.json_values import same_json
 from core.progress import RecordedConflict
 from core.state import Conflict
 from core.visible_text import visible

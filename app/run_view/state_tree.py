@@ -22,9 +22,9 @@ from app.run_view.state_model import WRITER, Disputes, Place, StateModel
 from app.run_view.state_rows import give_state_rows
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import icon
-from core.merge import format_path
 from core.state import WorkflowState
 from core.state_changes import StateChanges
+from core.state_path import format_path
 
 _MOST_EXPANDED = 200
 _MOST_BUILT = 5_000

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from core.compare_runs import MOST, Difference, DifferenceKind, RunComparison, compare_runs, differences
 from core.json_types import JsonValue
-from core.merge import same_json
+from core.json_values import same_json
 from core.recorded_run import read_run
 from core.report_facts import report_of
 from tests.core.run_support import FinishedRun, Workshop

@@ -15,7 +15,7 @@ import pytest
 from core.agent import AgentLibrary
 from core.check import check_workflow
 from core.condition import ConditionError, compile_condition
-from core.merge import merge_rule_problem
+from core.merge_rules import merge_rule_problem
 from core.state import MergeRule, WorkflowState
 from core.workflow_file import parse_workflow
 

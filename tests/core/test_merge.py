@@ -10,8 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.json_types import JsonObject, JsonValue
-from core.merge import format_path, merge_rule_problem, merge_updates, parse_path, same_json
+from core.json_values import same_json
+from core.merge import merge_updates
+from core.merge_rules import merge_rule_problem
 from core.state import Contribution, MergeResult, MergeRule, StateUpdate, WorkflowState
+from core.state_path import format_path, parse_path
 
 # --- shorthand ----------------------------------------------------------------------------------------
 

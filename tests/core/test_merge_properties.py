@@ -16,8 +16,10 @@ from hypothesis import strategies as st
 
 from core.events import GroupStarted, Merged, RunStatus, TurnFinished
 from core.json_types import JsonObject, JsonValue
-from core.merge import MOST_TOLD, format_path, merge_updates, parse_path, same_json
+from core.json_values import same_json
+from core.merge import MOST_TOLD, merge_updates
 from core.state import Conflict, Contribution, MergeResult, MergeRule, StateUpdate, WorkflowState
+from core.state_path import format_path, parse_path
 from tests.core.run_support import Workshop
 from tests.fuzz.fuzzing import fuzzed
 

@@ -23,7 +23,8 @@ from core.events import (
 )
 from core.journal import JOURNAL_NAME, Journal
 from core.json_types import JsonObject, JsonValue
-from core.merge import merge_updates, same_json
+from core.json_values import same_json
+from core.merge import merge_updates
 from core.plan import Place
 from core.planning import RunOverrides
 from core.recorded_run import read_run

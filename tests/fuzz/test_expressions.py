@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.condition import ConditionError, compile_condition, condition_in_words
-from core.merge import merge_rule_problem, parse_path, payload_path_problem
+from core.merge_rules import merge_rule_problem, payload_path_problem
 from core.safe_values import BUDGET, Evaluation
 from core.state import MergeRule, WorkflowState
+from core.state_path import parse_path
 from tests.fuzz.fuzzing import fuzzed
 
 MOST_MEMORY = 8_000_000
