@@ -253,6 +253,13 @@ class AgentEditing(QObject):
             self._discarded = True
             then()
 
+        def save_rest() -> None:
+            if self.save_all(but_refused=True):
+                discard()
+
+        if any(draft.refused for draft in unsaved):
+            self._ask_about_refused(unsaved, save_rest, discard)
+            return
         text = self.tr("Save the changes to {0}?").format(_names(unsaved, self.tr("{0} agents")))
         choices = (
             Choice(self.tr("Save"), lambda: self.save_all() and then(), is_default=True),
@@ -261,11 +268,39 @@ class AgentEditing(QObject):
         explanation = self.tr("They are lost if you don’t save them.")
         self._ask(text, explanation, choices)
 
-    def save_all(self) -> bool:
-        """Save every agent; False where one could not be, and then it is shown with the reason."""
+    def _ask_about_refused(
+        self,
+        unsaved: Sequence[AgentDraft],
+        save_rest: Callable[[], object],
+        discard: Callable[[], object],
+    ) -> None:
+        """A text of a field cannot be saved; it must not be lost without a word."""
+        from app.agent_editor.refusals import fields_in_words
+
+        concerned = [draft for draft in unsaved if draft.refused]
+        first = concerned[0]
+        names = _names(concerned, self.tr("{0} agents"))
+        fields = fields_in_words([each for draft in concerned for each in draft.refused])
+        text = self.tr("{0} of {1} cannot be saved as it stands.").format(fields, names)
+        explanation = self.tr("What stands there cannot be read, and is lost. The file keeps the one before.")
+        choices = (
+            Choice(self.tr("Go there"), lambda: self._show_refused(first), is_default=True),
+            Choice(self.tr("Save the rest"), save_rest),
+            Choice(self.tr("Don’t save"), discard, QMessageBox.ButtonRole.DestructiveRole),
+        )
+        self._ask(text, explanation, choices)
+
+    def _show_refused(self, draft: AgentDraft) -> None:
+        self.edit(draft.path)
+        if draft.refused:
+            self.editor.go_to_field(draft.refused[0].key)
+
+    def save_all(self, *, but_refused: bool = False) -> bool:
+        """Save every agent; False where one could not be, and then it is shown with the reason.
+        `but_refused`: texts of fields that cannot be saved are left out, else they are a reason."""
         for draft in self.drafts.unsaved:
             self.editor.show_draft(draft)
-            if not self.editor.save():
+            if not (self.editor.save_rest() if but_refused else self.editor.save()):
                 self._show_unsaved()
                 self._right.turn_to(Side.AGENT)
                 return False

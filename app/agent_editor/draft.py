@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 from hashlib import sha256
 from pathlib import Path
@@ -11,7 +12,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QUndoStack
 
 import resources
-from app.agent_editor.draft_edits import HeadEdit, PromptEdit
+from app.agent_editor.draft_edits import Head, HeadEdit, PromptEdit, RefusedField
 from app.agent_editor.plain_document import PlainDocument
 from app.file_watch import FileWatch
 from core.agent_file import inspect_agent
@@ -46,10 +47,11 @@ class AgentDraft(QObject):
 
     `prompt` is the document of the prompt; `whole` that of the whole text while it is edited as such. Edits
     are on `undo_stack`; those of `whole` are in its own document, and one step of the stack once they are
-    saved or `whole` is left.
+    saved or `whole` is left. `refused` are texts of fields that cannot be their values: steps of undo keep
+    them, the text has the values before.
 
-    Signals: `fields_changed()`: the front matter is another; `text_changed()`: anything is;
-    `view_changed()`: `whole` came or went; `modified_changed(bool)`; `disk_changed()`: `disk` is another;
+    Signals: `fields_changed()`: the front matter is another, or what is refused; `text_changed()`: anything
+    is; `view_changed()`: `whole` came or went; `modified_changed(bool)`; `disk_changed()`: `disk` is another;
     `reloaded()`: others changed the file and it was read again, as there was nothing to lose; `saved()`.
     """
 
@@ -69,6 +71,10 @@ class AgentDraft(QObject):
         self.path = path
         self._known = data
         self._parts = AgentText.parse(text)
+        self.refused: tuple[RefusedField, ...] = ()
+        self._typing: tuple[str, Head, Head] | None = None
+        """Of the step that an edit of the same field would go on with: its key, and the head before and after
+        it."""
         self._agent: AgentDefinition | None = None
         self.keys: frozenset[str] = frozenset()
         """The keys that stand in the front matter."""
@@ -88,6 +94,9 @@ class AgentDraft(QObject):
         self.undo_stack = QUndoStack(self)
         self.prompt.undoCommandAdded.connect(self._prompt_edited)
         self.prompt.contentsChanged.connect(self.text_changed)
+        # Not only when it is clean or no longer: with a text that is refused it is unsaved also where the
+        # file has all the rest.
+        self.undo_stack.indexChanged.connect(self._tell_modified)
         self.undo_stack.cleanChanged.connect(self._tell_modified)
         self._watch = FileWatch(self)
         self._watch.changed.connect(self.look)
@@ -136,7 +145,8 @@ class AgentDraft(QObject):
     @property
     def has_edits(self) -> bool:
         """Whether there are edits that are not saved."""
-        return not self.undo_stack.isClean() or (self.whole is not None and self.whole.isModified())
+        edited = not self.undo_stack.isClean() or (self.whole is not None and self.whole.isModified())
+        return edited or bool(self.refused)
 
     @property
     def is_modified(self) -> bool:
@@ -161,9 +171,34 @@ class AgentDraft(QObject):
 
     def set_field(self, key: str, value: FieldValue, label: str) -> None:
         """Set a value of the front matter. Raises UserFileError where that is not possible."""
-        after = self._parts.with_fields({key: value})
-        if after != self._parts:
-            self.undo_stack.push(HeadEdit(label, self._parts, after, self._set_parts, f"{key} {self._round}"))
+        self._push_field(label, key, self._head.with_parts(self._parts.with_fields({key: value}), key))
+
+    def refuse_field(self, key: str, field: str, text: str, mistake: str, label: str) -> None:
+        """Keep what stands in a field and cannot be its value, for the reason `mistake`. The value is the one
+        before anything was typed: "20x" is not 20. `field`: what the field is called."""
+        typing, head = self._typing, self._head
+        if typing is not None and typing[0] == self._merge_key(key) and typing[2] == head:
+            head = typing[1]
+        self._push_field(label, key, head.with_refused(RefusedField(key, field, text, mistake)))
+
+    def refused_text(self, key: str) -> RefusedField | None:
+        """What stands in the field of a key and is not its value."""
+        return next((each for each in self.refused if each.key == key), None)
+
+    @property
+    def _head(self) -> Head:
+        return Head(self._parts, self.refused)
+
+    def _merge_key(self, key: str) -> str:
+        return f"{key} {self._round}"
+
+    def _push_field(self, label: str, key: str, after: Head) -> None:
+        before, merging, typing = self._head, self._merge_key(key), self._typing
+        if after == before:
+            return
+        goes_on = typing is not None and typing[0] == merging and typing[2] == before
+        self._typing = (merging, typing[1] if typing is not None and goes_on else before, after)
+        self.undo_stack.push(HeadEdit(label, before, after, self._set_head, merging))
 
     @Slot()
     def end_merging(self) -> None:
@@ -173,16 +208,15 @@ class AgentDraft(QObject):
     def replace_text(self, text: str, label: str) -> None:
         """Replace everything by another text, as one step of undo."""
         self._take_whole()
-        self._apply(text, label)
+        self._apply(Head(AgentText.parse(text)), label)
         if self.whole is not None:
             self._show_in_whole(self.whole, text)
         self._open_whole_if_needed()
 
-    def _apply(self, text: str, label: str) -> None:
-        after = AgentText.parse(text)
+    def _apply(self, after: Head, label: str) -> None:
         self.undo_stack.beginMacro(label)
-        self.undo_stack.push(HeadEdit(label, self._parts, after, self._set_parts, ""))
-        self.prompt.become(after.shown_prompt)
+        self.undo_stack.push(HeadEdit(label, self._head, after, self._set_head, ""))
+        self.prompt.become(after.parts.shown_prompt)
         self.undo_stack.endMacro()
 
     @Slot()
@@ -217,11 +251,19 @@ class AgentDraft(QObject):
     def _prompt_edited(self) -> None:
         self.undo_stack.push(PromptEdit(self.tr("Edit the prompt"), self.prompt))
 
-    def _set_parts(self, parts: AgentText) -> None:
-        self._parts = parts
+    def _set_head(self, head: Head) -> None:
+        self._parts = head.parts
+        self.refused = head.refused
         self._read_fields()
         self.fields_changed.emit()
         self.text_changed.emit()
+
+    def _still_refused(self, after: AgentText) -> Head:
+        """With a text that was written as a whole: where that gave a key another value, this is meant."""
+        before, agent = self._agent, inspect_agent(after.head.removeprefix(BYTE_ORDER_MARK), self.path).agent
+        return Head(
+            after, tuple(each for each in self.refused if _value(before, each.key) == _value(agent, each.key))
+        )
 
     def _read_fields(self) -> None:
         self._agent = inspect_agent(self._parts.head.removeprefix(BYTE_ORDER_MARK), self.path).agent
@@ -262,7 +304,7 @@ class AgentDraft(QObject):
         """Make one step of undo of what was edited in the whole text."""
         if self.whole is not None and self.whole.isModified():
             text = self.text
-            self._apply(text, self.tr("Edit the whole file"))
+            self._apply(self._still_refused(AgentText.parse(text)), self.tr("Edit the whole file"))
             self._whole_before = text
             self.whole.setModified(False)
 
@@ -299,9 +341,12 @@ class AgentDraft(QObject):
             if was_gone:
                 self._set_disk(Disk.GONE)
 
-    def restore(self, text: str, base: str) -> None:
+    def restore(self, text: str, base: str, refused: Iterable[RefusedField] = ()) -> None:
         """Take in work that was kept aside and began with a file of this digest; it is not saved."""
         self.replace_text(text, self.tr("Restore"))
+        for each in refused:
+            self.end_merging()
+            self.refuse_field(each.key, each.field, each.text, each.mistake, self.tr("Restore"))
         if self._known is not None and base != self.base and self.has_edits:
             # Nothing that the file may have is what this work began with.
             self._known, self._theirs = None, self._known
@@ -378,6 +423,10 @@ class AgentDraft(QObject):
     def close(self) -> None:
         """Watch the file no more; the draft is thrown away."""
         self._watch.follow(None)
+
+
+def _value(agent: AgentDefinition | None, key: str) -> object:
+    return getattr(agent, key, (agent.model_extra or {}).get(key)) if agent is not None else None
 
 
 def _without_mark(text: str) -> tuple[str, str]:

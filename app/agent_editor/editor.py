@@ -19,14 +19,16 @@ from PySide6.QtWidgets import (
 
 import resources
 from app.agent_editor.draft import AgentDraft, Disk
-from app.agent_editor.file_notices import RELOADED, SAVING, FileNotices
+from app.agent_editor.file_notices import REFUSED, RELOADED, SAVING, FileNotices
 from app.agent_editor.form import AgentForm
 from app.agent_editor.head import AgentHead
 from app.agent_editor.preview import PromptPreview
 from app.agent_editor.problem_list import ProblemList
 from app.agent_editor.prompt_pane import PromptPane
+from app.agent_editor.refusals import fields_in_words, problems_of
 from app.document import WorkflowDocument
 from app.notice_bar import NoticeArea
+from app.outline import Unfinished
 from app.problem_text import problem_lines
 from app.question import Choice, ask
 from app.tab_bar import FlatTabBar
@@ -141,6 +143,9 @@ class AgentEditor(QWidget):
         self.head.menu.aboutToShow.connect(self._show_menu)
         self.tabs.currentChanged.connect(self._turn)
         self.form.edited.connect(self._set_field)
+        self.form.refused.connect(self._refuse_field)
+        self.file_notices.field_requested.connect(self.go_to_field)
+        self.file_notices.rest_requested.connect(self.save_rest)
         self.form.finished.connect(self._end_merging)
         self.form.others_requested.connect(self._show_others)
         self.problems.chosen.connect(self.show_problem)
@@ -208,6 +213,7 @@ class AgentEditor(QWidget):
             modified=draft.is_modified,
             can_save=not draft.is_example and draft.disk is not Disk.CHANGED,
             is_example=draft.is_example,
+            refused=fields_in_words(draft.refused),
             waits=draft.disk is Disk.CHANGED,
         )
         self.form.setEnabled(not draft.is_example)
@@ -218,7 +224,8 @@ class AgentEditor(QWidget):
     def _show_fields(self) -> None:
         draft = self.draft
         if draft is not None:
-            self.form.show_agent(draft.agent, draft.keys, draft.path, self._about_name)
+            self.form.show_agent(draft.agent, draft.keys, draft.path, self._about_name, draft.refused)
+            self.file_notices.follow_refused()
             self._show_state()
 
     @Slot()
@@ -274,7 +281,7 @@ class AgentEditor(QWidget):
         draft = self.draft
         if draft is None:
             return
-        problems = [*draft.problems(), *self._problems_among_others(draft)]
+        problems = [*problems_of(draft.refused), *draft.problems(), *self._problems_among_others(draft)]
         self.problems.show_problems(problems)
         lines = [problem.line for problem in problems if problem.line is not None]
         self.whole.edit.set_problem_lines(lines)
@@ -320,11 +327,19 @@ class AgentEditor(QWidget):
         draft = self.draft
         if draft is None:
             return
+        if draft.refused_text(problem.place) is not None and self.go_to_field(problem.place):
+            return
         if draft.whole is None and problem.place and self.form.isVisible() and self.form.go_to(problem.place):
             return
         if problem.line is not None:
             self.tabs.setCurrentIndex(WHOLE)
             self.whole.edit.go_to(problem.line, problem.column)
+
+    @Slot(str)
+    def go_to_field(self, key: str) -> bool:
+        """Show the form and go to this field of it; False where that cannot be."""
+        self.tabs.setCurrentIndex(EDIT)
+        return self.tabs.currentIndex() == EDIT and self.form.go_to(key)
 
     @Slot()
     def _show_others(self) -> None:
@@ -341,9 +356,17 @@ class AgentEditor(QWidget):
         try:
             draft.set_field(key, value, self.tr("Change {0}").format(label))
         except UserFileError as error:
-            self.form.show_error(key, " ".join(problem_lines(error.problems)))
+            self.form.refuse(key, " ".join(problem_lines(error.problems)))
         except FrontMatterError as error:
-            self.form.show_error(key, error.message)
+            self.form.refuse(key, error.message)
+        else:
+            self.form.rows[key].show_error("")
+
+    @Slot(str, object, str)
+    def _refuse_field(self, key: str, typed: Unfinished, field: str) -> None:
+        if self.draft is not None:
+            label = self.tr("Change {0}").format(field.lower())
+            self.draft.refuse_field(key, field, typed.text, typed.mistake, label)
 
     @Slot()
     def _end_merging(self) -> None:
@@ -388,7 +411,18 @@ class AgentEditor(QWidget):
 
     @Slot()
     def save(self) -> bool:
-        """Save the draft; False where that was not possible, and then a notice says why."""
+        """Save the draft; False where that was not possible, and then a notice says why. What is on the
+        screen and cannot be saved keeps it from being saved without a word."""
+        draft = self.draft
+        if draft is not None and draft.refused and not draft.is_example:
+            self._commit()
+            self.file_notices.say_refused()
+            return False
+        return self.save_rest()
+
+    @Slot()
+    def save_rest(self) -> bool:
+        """Save what can be saved; a text that is no value of its field stays there, unsaved."""
         draft = self.draft
         if draft is None or draft.is_example or not draft.is_modified:
             return draft is not None and not draft.is_modified
@@ -401,9 +435,13 @@ class AgentEditor(QWidget):
         except UserFileError as error:
             self.file_notices.say_not_saved(error)
             return False
-        for name in (SAVING, RELOADED):
+        for name in (SAVING, RELOADED, REFUSED):
             self.notices.dismiss(name)
-        self.message.emit(self.tr("{0} is saved.").format(draft.path.name))
+        if draft.refused:
+            text = self.tr("{0} is saved without {1}.")
+            self.message.emit(text.format(draft.path.name, fields_in_words(draft.refused)))
+        else:
+            self.message.emit(self.tr("{0} is saved.").format(draft.path.name))
         self._show_fields()
         self.draft_saved.emit(draft)
         if draft.saved_name != old_name:

@@ -7,21 +7,25 @@ from PySide6.QtWidgets import QWidget
 
 from app.agent_editor.difference import DifferenceDialog
 from app.agent_editor.draft import AgentDraft, Disk
+from app.agent_editor.refusals import fields_in_words
 from app.notice_bar import Notice, NoticeAction, NoticeArea, Tone
 from app.problem_text import problem_lines
 from core.problems import UserFileError
 
-DISK, STATE, SAVING, RELOADED = "disk", "state", "saving", "reloaded"
+DISK, STATE, SAVING, RELOADED, REFUSED = "disk", "state", "saving", "reloaded", "refused"
 """Names of the notices."""
 
 
 class FileNotices(QObject):
     """Follows one draft at a time.
 
-    Signals: `save_requested()`; `copy_requested(Path)`: copy an example to an own folder.
+    Signals: `save_requested()`; `rest_requested()`: save all but what cannot be; `field_requested(str)`: go
+    to the field of a key; `copy_requested(Path)`: copy an example to an own folder.
     """
 
     save_requested = Signal()
+    rest_requested = Signal()
+    field_requested = Signal(str)
     copy_requested = Signal(object)
 
     def __init__(self, notices: NoticeArea, parent: QWidget) -> None:
@@ -30,6 +34,8 @@ class FileNotices(QObject):
         self._page = parent
         self._draft: AgentDraft | None = None
         self.difference: DifferenceDialog | None = None
+        self._told_refused: list[str] = []
+        """The keys of the fields that the notice is about."""
 
     def follow(self, draft: AgentDraft | None) -> None:
         """Speak about this draft from now on."""
@@ -122,6 +128,33 @@ class FileNotices(QObject):
         if self._draft is not None:
             text = self.tr("{0} was changed by another program and is shown as it is now.")
             self._notices.tell(RELOADED, Notice(text.format(self._draft.path.name)))
+
+    # --- texts that are no values ----------------------------------------------------------------------
+
+    def say_refused(self) -> None:
+        """Save was asked for, and what stands in fields cannot be saved."""
+        draft = self._draft
+        if draft is None or not draft.refused:
+            return
+        self._told_refused = [each.key for each in draft.refused]
+        key = self._told_refused[0]
+        text = self.tr("{0} is not saved: {1} cannot be saved as it stands.")
+        actions = (
+            NoticeAction(self.tr("Go there"), lambda: self.field_requested.emit(key), stays=True),
+            NoticeAction(self.tr("Save the rest"), self.rest_requested.emit),
+        )
+        words = text.format(draft.path.name, fields_in_words(draft.refused))
+        self._notices.tell(REFUSED, Notice(words, Tone.WARNING, actions=actions))
+
+    def follow_refused(self) -> None:
+        """Say no more that a field stands in the way when it does not."""
+        refused = self._draft.refused if self._draft is not None else ()
+        if self._notices.bar(REFUSED) is None:
+            return
+        if not refused:
+            self._notices.dismiss(REFUSED)
+        elif [each.key for each in refused] != self._told_refused:
+            self.say_refused()
 
     # --- what did not work -----------------------------------------------------------------------------
 

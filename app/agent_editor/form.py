@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
@@ -10,10 +10,12 @@ from PySide6.QtGui import QFontMetrics, QKeyEvent, QKeySequence, QPalette, QResi
 from PySide6.QtWidgets import QCompleter, QGridLayout, QLabel, QLineEdit, QScrollArea, QVBoxLayout, QWidget
 
 from app import field_text
+from app.agent_editor.draft_edits import RefusedField
 from app.buttons import Button, ButtonLook
 from app.document import WorkflowDocument
 from app.fields import FIELD_HEIGHT
 from app.form_rows import Choice, ChoiceRow, Row, TextRow
+from app.outline import Unfinished
 from app.reading_text import harmless
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import TextSize, font, is_appearance_event
@@ -36,11 +38,13 @@ class AgentForm(QScrollArea):
     """One row for each key that OpenLoop knows.
 
     Signals: `edited(str, object, str)`: a key, its value (None: it goes), and the field in words;
+    `refused(str, Unfinished, str)`: a key, a text that cannot be its value, and the field as it is called;
     `finished()`: the user left a field; `undo_requested()`, `redo_requested()`; `others_requested()`: show
     the keys that have no field.
     """
 
     edited = Signal(str, object, str)
+    refused = Signal(str, object, str)
     finished = Signal()
     undo_requested = Signal()
     redo_requested = Signal()
@@ -52,6 +56,7 @@ class AgentForm(QScrollArea):
         self._agent: AgentDefinition | None = None
         self._keys: Collection[str] = ()
         self._path = Path()
+        self._refused: Mapping[str, Unfinished] = {}
         self._missing: Mapping[str, str] = {}
         self._narrow: bool | None = None
         self._name_note: Callable[[], str] = str
@@ -147,6 +152,9 @@ class AgentForm(QScrollArea):
         self._grid.addWidget(row.error, at + 1, 1, 1, 2)
         label = row.label.text().lower()
         row.edited.connect(lambda value: self.edited.emit(key, value, label))
+        if isinstance(row, TextRow):
+            name = row.label.text()
+            row.keep_refused(lambda typed: self.refused.emit(key, typed, name))
         row.finished.connect(self.finished)
         # Installed last, so it is asked first: the keys of undo are the draft's, not the field's.
         row.control.installEventFilter(self)
@@ -189,9 +197,16 @@ class AgentForm(QScrollArea):
     # --- what is shown ---------------------------------------------------------------------------------
 
     def show_agent(
-        self, agent: AgentDefinition | None, keys: Collection[str], path: Path, name_note: Callable[[], str]
+        self,
+        agent: AgentDefinition | None,
+        keys: Collection[str],
+        path: Path,
+        name_note: Callable[[], str],
+        refused: Iterable[RefusedField] = (),
     ) -> None:
-        """Show what the front matter says, which has these keys. None: it cannot be read."""
+        """Show what the front matter says, which has these keys. None: it cannot be read. `refused`: what
+        stands in fields beside it."""
+        self._refused = {each.key: Unfinished(each.text, each.mistake) for each in refused}
         self._agent = agent
         self._keys = keys
         self._path = path
@@ -215,7 +230,7 @@ class AgentForm(QScrollArea):
         for key in self._order:
             # What holds without a word of the file, such as its own name, is not in the field.
             value = getattr(agent, key, extra.get(key)) if key in self._keys else None
-            self.rows[key].show_value(value if value != "" else None)
+            self.rows[key].show_value(self._refused.get(key) or (value if value != "" else None))
             self.rows[key].refresh_note()
             field = self.rows[key].control
             if isinstance(field, QLineEdit) and not field.hasFocus():
@@ -258,7 +273,8 @@ class AgentForm(QScrollArea):
         return self.tr("{0} – not installed").format(label) if self._missing.get(name) else label
 
     def _show_rows(self) -> None:
-        """Rows for a backend that it does not run with are only there where the file has their keys."""
+        """Rows for a backend that it does not run with are only there where the file has their keys, or
+        something is typed into them that has to be put right."""
         agent = self._agent
         if agent is None:
             return
@@ -268,15 +284,24 @@ class AgentForm(QScrollArea):
             ("command", backend == "command" or "command" in extra),
             ("extra_args", backend in _FLAGGED or "extra_args" in extra),
         ):
+            wanted = wanted or key in self._refused
             row = self.rows[key]
             for widget in (row.label, row.place, row.note):
                 widget.setVisible(wanted and (widget is not row.note or bool(row.note.text())))
             row.error.setVisible(wanted and bool(row.error.text()))
             self._grid.setRowMinimumHeight(4 * self._order.index(key) + 3, 8 if wanted else 0)
 
-    def show_error(self, key: str, text: str) -> None:
-        """Say under a field that it could not be set."""
-        self.rows[key].show_error(text)
+    def refuse(self, key: str, mistake: str) -> None:
+        """What was put into a field cannot be written into the file: a text stays to be put right, a choice
+        goes back."""
+        row = self.rows[key]
+        if isinstance(row, TextRow):
+            typed = Unfinished(row.field.text(), mistake)
+            row.show_value(typed)
+            self.refused.emit(key, typed, row.label.text())
+        else:
+            self.refresh()
+            row.show_error(mistake)
 
     def go_to(self, key: str) -> bool:
         """Give a key's field the focus; False: it has none."""
@@ -366,7 +391,7 @@ class AgentForm(QScrollArea):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
         row = self._by_control.get(watched)
-        if row is not None and isinstance(event, QKeyEvent) and not row.error.text():
+        if row is not None and isinstance(event, QKeyEvent):
             undo = event.matches(QKeySequence.StandardKey.Undo)
             if undo or event.matches(QKeySequence.StandardKey.Redo):
                 if event.type() == QEvent.Type.ShortcutOverride:

@@ -11,6 +11,8 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QVBoxLayout, QWidget
 
 from app.buttons import Button, ButtonLook
 from app.labels import ElidedLabel
+from app.painting import paint_method
+from app.plain_text import plain_tool_tip
 from app.theme import TextSize, font, icon, theme
 
 
@@ -110,9 +112,11 @@ class AgentHead(QWidget):
         self.path.set_text(str(path))
         self.path.setAccessibleName(self.tr("File: {0}").format(path))
 
-    def show_state(self, *, modified: bool, can_save: bool, is_example: bool, waits: bool = False) -> None:
+    def show_state(
+        self, *, modified: bool, can_save: bool, is_example: bool, waits: bool = False, refused: str = ""
+    ) -> None:
         """Say whether it is saved, and offer what can be done. `waits`: it was changed on disk, too, and the
-        user has to decide first."""
+        user has to decide first. `refused`: fields that have something which cannot be saved."""
         if is_example:
             self.state.setText(self.tr("read-only"))
         else:
@@ -125,11 +129,13 @@ class AgentHead(QWidget):
             tip = self.tr("Another program changed the file: decide above which of both is kept")
         elif not modified:
             tip = self.tr("Nothing has changed since it was saved")
+        elif refused:
+            tip = self.tr("Put {0} right first: what stands there cannot be saved").format(refused)
         else:
             key = QKeySequence(QKeySequence.StandardKey.Save)
             native = key.toString(QKeySequence.SequenceFormat.NativeText)
             tip = self.tr("Save this agent ({0} while you are in here)").format(native)
-        self.save_button.setToolTip(tip)
+        self.save_button.setToolTip(plain_tool_tip(tip))
         self.save_button.setAccessibleDescription(tip)
         self.save_button.set_look(ButtonLook.FILLED if modified and can_save else ButtonLook.OUTLINED)
         self.revert_button.setEnabled(modified)
@@ -157,9 +163,10 @@ class _QuietPath(ElidedLabel):
         super().__init__(parent=parent)
         self.setFont(font(TextSize.SMALL))
 
+    @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
-        painter = QPainter(self)
-        painter.setPen(theme().color("quiet"))
-        text = self.fontMetrics().elidedText(self.text, Qt.TextElideMode.ElideMiddle, self.width())
-        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
+        with QPainter(self) as painter:
+            painter.setPen(theme().color("quiet"))
+            text = self.fontMetrics().elidedText(self.text, Qt.TextElideMode.ElideMiddle, self.width())
+            painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)

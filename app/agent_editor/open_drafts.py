@@ -13,6 +13,7 @@ from core.platform_paths import state_folder
 if TYPE_CHECKING:
     # What edits and keeps an agent is loaded with the first one that is edited.
     from app.agent_editor.draft import AgentDraft
+    from app.agent_editor.draft_edits import RefusedField
     from app.kept_copies import FoundCopy
 
 SETTLE_MS = 1000
@@ -33,8 +34,8 @@ class OpenDrafts(QObject):
         self._drafts: dict[Path, AgentDraft] = {}
         self._copies: dict[Path, Path] = {}
         """The file of each draft's copy."""
-        self._kept: dict[Path, str] = {}
-        """The text of each copy that was written."""
+        self._kept: dict[Path, tuple[str, tuple[RefusedField, ...]]] = {}
+        """The text of each copy that was written, and what its fields have beside it."""
         self._pool = QThreadPool(self)
         self._pool.setMaxThreadCount(1)
         self._settle = QTimer(self)
@@ -93,11 +94,11 @@ class OpenDrafts(QObject):
 
         self._settle.stop()
         for draft in self.unsaved:
-            text = draft.text
-            if self._kept.get(draft.path) != text:
-                self._kept[draft.path] = text
+            text, refused = draft.text, draft.refused
+            if self._kept.get(draft.path) != (text, refused):
+                self._kept[draft.path] = (text, refused)
                 file = self._copies.setdefault(draft.path, new_copy_file(self._folder))
-                self._pool.start(partial(_write, file, draft.path, draft.name, text, draft.base))
+                self._pool.start(partial(_write, file, draft.path, draft.name, text, draft.base, refused))
 
     @Slot()
     def _modified_changed(self) -> None:
@@ -125,8 +126,10 @@ class OpenDrafts(QObject):
         """Open a copy as an unsaved draft. Raises UserFileError; None: it names no file."""
         if found.copy.path is None:
             return None
+        from app.agent_editor.refusals import from_copy
+
         draft = self.open(found.copy.path, may_be_gone=True)
-        draft.restore(found.copy.text, found.copy.base)
+        draft.restore(found.copy.text, found.copy.base, from_copy(found.copy.fields))
         self.discard_copy(found)
         return draft
 
@@ -149,8 +152,11 @@ class OpenDrafts(QObject):
         self._pool.waitForDone()
 
 
-def _write(file: Path, path: Path, title: str, text: str, base: str) -> None:
+def _write(
+    file: Path, path: Path, title: str, text: str, base: str, refused: tuple[RefusedField, ...]
+) -> None:
+    from app.agent_editor.refusals import kept_texts
     from app.kept_copies import make_copy, write_copy
 
     whole = text.encode("utf-8", "replace").decode("utf-8")
-    write_copy(file, make_copy(path, title, whole, base))
+    write_copy(file, make_copy(path, title, whole, base, kept_texts(refused)))

@@ -178,6 +178,10 @@ def test_a_field_that_cannot_be_changed_alone_says_so(desk: Desk) -> None:
     desk.retype("role", "x")
     row = desk.editor.form.rows["role"]
     assert "anchor" in row.error.text()
+    # What is on the screen is not what is in the text, so it is unsaved.
+    assert desk.draft.is_modified
+    desk.retype("role", "auditor")
+    assert row.error.isHidden()
     assert not desk.draft.is_modified
 
 
