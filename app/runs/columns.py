@@ -49,8 +49,8 @@ def sample(column: Column) -> str:
         Column.WORKFLOW: "security audit, weekly",
         Column.OUTCOME: tr("no state update from {0}").format("security"),
         Column.STARTED: max(tr("yesterday {0}").format("12:04"), moment_words(_LONG_AGO), key=len),
-        Column.DURATION: "10:00:00",
-        Column.COST: "$1,000.00",
+        Column.DURATION: "1:00:00",
+        Column.COST: "$100.00",
         Column.TOKENS: "10,000,000",
         Column.AGENTS: "3: security, linter",
     }[column]

@@ -5,21 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from PySide6.QtCore import QRect, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QFontMetrics, QPainter, QPalette, QResizeEvent
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QFrame,
     QGridLayout,
     QHBoxLayout,
-    QHeaderView,
     QLabel,
     QPlainTextEdit,
     QSizePolicy,
     QStackedWidget,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QTreeView,
     QVBoxLayout,
     QWidget,
 )
@@ -29,32 +24,29 @@ from app.focus_line import FocusLine
 from app.labels import ElidedLabel, Line, QuietLabel
 from app.reading_text import harmless
 from app.runs.back_bar import BackBar, IconMark
-from app.runs.compare_model import CHANGE, FIRST, NAME, ROW_ROLE, SECOND, CompareFilter, CompareModel, Index
+from app.runs.compare_model import CompareFilter, CompareModel
 from app.runs.compare_rows import (
     RESULT,
     STATE,
     WORKFLOW,
-    CompareRow,
     ShownComparison,
     items_of,
     money_words,
     outcome_of,
 )
+from app.runs.compare_tree import MARGIN as _MARGIN
+from app.runs.compare_tree import CompareTree
 from app.runs.lined_splitter import LinedSplitter
 from app.runs.run_delegate import OUTCOME_ICONS
 from app.runs.words import moment_words, outcome_words
 from app.scroll_bar import use_thin_scroll_bars
 from app.tab_bar import FlatTabBar
-from app.theme import TextSize, font, mono_font, theme
+from app.theme import TextSize, font, mono_font
 from core.compare_runs import Difference, DifferenceKind, Differences
 from core.json_types import JsonValue
 from core.report_model import RunReport
 from core.run_duration import RunDuration, run_duration_words
 
-_MARGIN = 12
-_INDENT = 16
-_LOOKED_AT = 200
-"""Names of rows that tell how much room names need."""
 _MOST_SHOWN = 20_000
 """Characters of a value that are shown."""
 
@@ -75,120 +67,6 @@ def whole_value(value: JsonValue) -> str:
     except RecursionError:
         parts.append("…")
     return harmless("".join(parts))
-
-
-class _Header(QHeaderView):
-    """Names of columns in quiet, small text over a hairline."""
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(Qt.Orientation.Horizontal, parent)
-        self.setSectionsClickable(False)
-
-    def sizeHint(self) -> QSize:  # noqa: N802
-        return QSize(super().sizeHint().width(), max(26, QFontMetrics(font(TextSize.LABEL)).height() + 10))
-
-    def paintSection(self, painter: QPainter, rect: QRect, logicalIndex: int) -> None:  # noqa: N802, N803
-        colors = theme()
-        painter.save()
-        painter.fillRect(rect, colors.color("surface"))
-        painter.fillRect(QRect(rect.left(), rect.bottom(), rect.width(), 1), colors.color("line"))
-        painter.setFont(font(TextSize.LABEL, bold=logicalIndex in (FIRST, SECOND)))
-        painter.setPen(colors.color("quiet"))
-        text = str(self.model().headerData(logicalIndex, Qt.Orientation.Horizontal) or "")
-        left = _MARGIN if logicalIndex == NAME else 4
-        painter.drawText(rect.adjusted(left, 0, -4, 0), Qt.AlignmentFlag.AlignVCenter, text)
-        painter.restore()
-
-
-class _Rows(QStyledItemDelegate):
-    """What is the same is quiet; what differs is not, and says how."""
-
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: N802
-        return QSize(super().sizeHint(option, index).width(), max(28, QFontMetrics(font()).height() + 10))
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        row = index.data(ROW_ROLE)
-        if not isinstance(row, CompareRow):
-            return
-        colors = theme()
-        painter.save()
-        painter.setFont(font(bold=row.differs and not row.of and index.column() == NAME, tabular=True))
-        token = "text" if row.differs else "quiet"
-        if index.column() == CHANGE and row.differs:
-            token = "accent"
-        painter.setPen(colors.color(token))
-        metrics = QFontMetrics(painter.font())
-        left = 4
-        if index.column() == NAME:
-            left = _MARGIN + (_INDENT if row.of else 0)
-        box = option.rect.adjusted(left, 0, -8, 0)
-        mode = Qt.TextElideMode.ElideMiddle if index.column() == NAME else Qt.TextElideMode.ElideRight
-        text = metrics.elidedText(str(index.data() or ""), mode, box.width())
-        painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
-        painter.restore()
-
-
-class CompareTree(QTreeView):
-    """The rows of a comparison."""
-
-    def __init__(self, filtered: CompareFilter, name: str, parent: QWidget) -> None:
-        super().__init__(parent)
-        use_thin_scroll_bars(self)
-        FocusLine(self)
-        self.setHeader(_Header(self))
-        self.setModel(filtered)
-        self.setItemDelegate(_Rows(self))
-        self.setFrameShape(QTreeView.Shape.NoFrame)
-        self.setUniformRowHeights(True)
-        self.setRootIsDecorated(False)
-        self.setItemsExpandable(False)
-        self.setBackgroundRole(QPalette.ColorRole.Base)
-        self.setAutoFillBackground(True)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setAccessibleName(name)
-        self.header().setStretchLastSection(False)
-        self.header().setMinimumSectionSize(40)
-
-    def drawRow(self, painter: QPainter, options: QStyleOptionViewItem, index: Index) -> None:  # noqa: N802
-        colors = theme()
-        if self.selectionModel().isRowSelected(index.row()):
-            painter.fillRect(options.rect, colors.color("accent_soft"))
-            if self.hasFocus():
-                painter.fillRect(
-                    options.rect.x(), options.rect.y(), 3, options.rect.height(), colors.color("accent")
-                )
-        super().drawRow(painter, options, index)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        super().resizeEvent(event)
-        self._share()
-
-    def fit(self) -> None:
-        """Other rows are shown: their names may need more room, or less."""
-        self._share()
-
-    def _share(self) -> None:
-        """The names are short and say what a row is about: they are not cut before the values are."""
-        room = self.viewport().width()
-        change = min(room // 4, QFontMetrics(font(tabular=True)).horizontalAdvance("+1:00:00 (+100 %)") + 16)
-        name = min(max(room // 3, self._names_width()), room * 2 // 5, 320)
-        values = (room - change - name) // 2
-        for section, width in (
-            (NAME, name),
-            (FIRST, values),
-            (SECOND, values),
-            (CHANGE, room - name - 2 * values),
-        ):
-            self.header().resizeSection(section, width)
-
-    def _names_width(self) -> int:
-        """What the names need, as far as a look at the first of them tells."""
-        model = self.model()
-        metrics = QFontMetrics(font(bold=True))
-        names = (str(model.index(row, NAME).data() or "") for row in range(min(_LOOKED_AT, model.rowCount())))
-        return max(map(metrics.horizontalAdvance, names), default=0) + 24
 
 
 class RunCard(QWidget):
@@ -260,7 +138,10 @@ class ComparePage(QWidget):
         headings = (self.tr("Difference"), self.tr("How"), self.tr("How"))
         self.models = [CompareModel(heading, self) for heading in headings]
         self.filters = [CompareFilter(model, self) for model in self.models]
-        self.trees = [CompareTree(found, name, self) for found, name in zip(self.filters, names, strict=True)]
+        self.trees = [
+            CompareTree(found, name, self, wraps=which == RESULT)
+            for which, (found, name) in enumerate(zip(self.filters, names, strict=True))
+        ]
         self.note = QuietLabel("", self)
         self.note.setWordWrap(True)
         self.note.setContentsMargins(_MARGIN, 6, _MARGIN, 6)

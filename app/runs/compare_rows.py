@@ -38,6 +38,8 @@ class CompareRow:
     differs: bool = False
     of: str = ""
     """The agent whose row it is; empty: of the run as a whole, or the head of an agent's rows."""
+    is_head: bool = False
+    """Rows of an agent follow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +119,7 @@ def _agent(name: str, first: AgentCost | None, second: AgentCost | None) -> list
         absent if first is None else "",
         absent if second is None else "",
         differs=(first is None) != (second is None) or any(part.differs for part in parts),
+        is_head=True,
     )
     if first is None:
         parts = tuple(replace(part, first="") for part in parts)

@@ -116,9 +116,7 @@ class RunDetail(QWidget):
         column.addWidget(self.about)
         column.addStretch(1)
         self._scroll.setWidget(body)
-        self.nothing = QuietLabel(
-            self.tr("Select a run to see what it came to and what can be done with it."), self
-        )
+        self.nothing = QuietLabel("", self)
         self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.nothing.setWordWrap(True)
         self.nothing.setMargin(24)
@@ -170,6 +168,11 @@ class RunDetail(QWidget):
         self._show_limits()
         self.open_button.set_look(ButtonLook.OUTLINED if entry.resumable else ButtonLook.FILLED)
 
+    def offer_choice(self, possible: bool) -> None:
+        """Whether there is a run to select: else nothing is asked for."""
+        words = self.tr("Select a run to see what it came to and what can be done with it.")
+        self.nothing.setText(words if possible else "")
+
     def _show_body(self, shown: bool) -> None:
         """What there is to say about runs, or that none is selected."""
         self._body.setVisible(shown)
@@ -179,8 +182,13 @@ class RunDetail(QWidget):
     def show_facts(self, entry: RunEntry, now: float) -> None:
         """What changes of a run while it goes on."""
         began = self.tr("began {0}").format(moment_words(entry.started)) if entry.started else ""
-        facts = (began, age_words(entry.started, now), came_to_words(entry), all_agents_words(entry))
-        self.facts.setText(harmless(" · ".join(fact for fact in facts if fact)))
+        lines = (
+            (came_to_words(entry),),
+            (began, age_words(entry.started, now)),
+            (all_agents_words(entry),),
+        )
+        texts = (" · ".join(fact for fact in line if fact) for line in lines)
+        self.facts.setText(harmless("\n".join(text for text in texts if text)))
 
     # --- what may be changed ---------------------------------------------------------------------------
 

@@ -20,9 +20,10 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyleOptionViewIt
 from app.focus_line import FocusLine
 from app.painting import paint_method, saved
 from app.runs.columns import Column, cell, sample, short_sample
+from app.runs.entry import RunEntry
 from app.runs.run_delegate import ICON_SPACE, ROW_MARGIN, RunDelegate
 from app.runs.run_list import RunList
-from app.runs.words import ending_words
+from app.runs.words import ending_words, title_words
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import TextSize, font, paint_icon, theme
 
@@ -30,9 +31,11 @@ _SORT_ICON = 12
 _DROPPED = (Column.TOKENS, Column.AGENTS)
 """What is left out first where there is little room; the two lines say it."""
 _WIDEST_NAME = 280
-_GROWTH = (Column.OUTCOME, Column.AGENTS, Column.WORKFLOW)
-"""Columns with words, which are cut where there is little room: the first gets what its words need, what is
-left the others share."""
+_GROWTH = (Column.OUTCOME, Column.WORKFLOW, Column.AGENTS)
+"""Columns with words, which are cut where there is little room: one after the other gets what its words
+need, as far as there is room for it."""
+_GROWING = (Column.DURATION, Column.COST)
+"""Columns of a run that goes on whose numbers grow longer."""
 
 
 class RunHeader(QHeaderView):
@@ -100,8 +103,8 @@ class RunTable(QTreeView):
         self._is_table = False
         self._columns: frozenset[Column] = frozenset()
         self._delegate = RunDelegate(self)
-        self._widest_cost = ""
-        """What stands in the widest cell of costs; the sum of which not all is known takes more words."""
+        self._widest = dict.fromkeys(_GROWING, "")
+        """What stands in the widest cell; a cost of which not all is known takes more words."""
         self.setFrameShape(QTreeView.Shape.NoFrame)
         # Also beside the header, over the scroll bar.
         self.setBackgroundRole(QPalette.ColorRole.Base)
@@ -144,8 +147,8 @@ class RunTable(QTreeView):
             needed = text.horizontalAdvance(short_sample(column) if short else sample(column))
             if column is Column.OUTCOME:
                 needed += ICON_SPACE
-            elif column is Column.COST:
-                needed = max(needed, text.horizontalAdvance(self._widest_cost))
+            elif column in _GROWING:
+                needed = max(needed, text.horizontalAdvance(self._widest[column]))
             widths[column] = max(needed, head.horizontalAdvance(title) + _SORT_ICON + 2) + 16
         widths[Column.WORKFLOW] += ROW_MARGIN
         return widths
@@ -189,20 +192,15 @@ class RunTable(QTreeView):
         return columns + self.verticalScrollBar().sizeHint().width()
 
     def _share(self, widths: dict[Column, int], columns: Sequence[Column], rest: int) -> None:
-        """Give the columns what is left of the room: what they need, or as much of it each as there is for
-        all; then more for names."""
+        """Give the columns what is left of the room: what they need, one after the other; the rest is for the
+        last, whose words have no end."""
         needed = self._widths()
-        if Column.OUTCOME in columns:
-            needed[Column.OUTCOME] = self._outcome_width(needed[Column.OUTCOME])
-        for some in (columns[:1], columns[1:]):
-            lacking = {column: max(0, needed[column] - widths[column]) for column in some}
-            part = min(1.0, rest / (sum(lacking.values()) or 1))
-            for column, lack in lacking.items():
-                widths[column] += int(lack * part)
-                rest -= int(lack * part)
-        more = min(rest, max(0, max(_WIDEST_NAME, needed[Column.WORKFLOW]) - widths[Column.WORKFLOW]))
-        widths[Column.WORKFLOW] += more
-        rest -= more
+        needed[Column.OUTCOME] = self._outcome_width(needed[Column.OUTCOME])
+        needed[Column.WORKFLOW] = self._names_width()
+        for column in columns:
+            more = min(rest, max(0, needed[column] - widths[column]))
+            widths[column] += more
+            rest -= more
         last = Column.AGENTS if Column.AGENTS in columns else Column.WORKFLOW
         widths[last] += rest
 
@@ -214,11 +212,24 @@ class RunTable(QTreeView):
         metrics = QFontMetrics(font(tabular=True))
         return min(usual, max(map(metrics.horizontalAdvance, words)) + ICON_SPACE + 16)
 
+    def _names_width(self) -> int:
+        """What the names of the workflows in the list need; not more than `_WIDEST_NAME`."""
+        metrics = QFontMetrics(font(tabular=True))
+        names = {title_words(entry) for entry in self._runs.known}
+        widest = max((metrics.horizontalAdvance(name[:_WIDEST_NAME]) for name in names), default=0)
+        return min(_WIDEST_NAME, widest + ROW_MARGIN + 12)
+
     def fit_words(self) -> None:
         """Other runs are listed, with other words."""
-        costs = (cell(Column.COST, entry, 0.0) for entry in self._runs.known if entry.spent.unpriced)
-        self._widest_cost = max(costs, key=len, default="")
+        for column in _GROWING:
+            cells = (cell(column, entry, 0.0) for entry in self._runs.known)
+            self._widest[column] = max(cells, key=len, default="")
         self._fit()
+
+    def make_room(self, entry: RunEntry) -> None:
+        """The numbers of a run that goes on are others now: longer ones get the room that they need."""
+        if any(len(cell(column, entry, 0.0)) > len(self._widest[column]) for column in _GROWING):
+            self.fit_words()
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)

@@ -23,8 +23,9 @@ from PySide6.QtWidgets import (
 )
 
 from app.buttons import Button, ButtonLook
-from app.fields import FIELD_HEIGHT, OutlinedField
+from app.fields import FIELD_HEIGHT
 from app.labels import ElidedLabel, QuietLabel
+from app.runs.empty_list import EmptyList
 from app.runs.entry import RunEntry
 from app.runs.lined_splitter import LinedSplitter
 from app.runs.live_run import LiveRun
@@ -34,7 +35,7 @@ from app.runs.run_detail import RunDetail
 from app.runs.run_list import RunList
 from app.runs.run_reader import FolderOf, Reading, RunReader
 from app.runs.run_table import RunTable
-from app.runs.search_keys import SearchKeys
+from app.runs.search_keys import SearchField, SearchKeys
 from app.runs.sort_button import SortButton
 from app.runs.words import runs_words
 from app.runs.work_bar import WorkBar
@@ -82,8 +83,7 @@ class RunsPage(QWidget):
         self.reader = reader if reader is not None else RunReader(self)
         self.reader.told.connect(self._take)
         self.runs = RunList(self)
-        self.field = OutlinedField(self)
-        self.field.setPlaceholderText(self.tr("Search: a workflow, an agent, “failed”, a date"))
+        self.field = SearchField(self)
         self.field.setAccessibleName(self.tr("Search runs"))
         self.field.setClearButtonEnabled(True)
         self.field.setMinimumHeight(FIELD_HEIGHT)
@@ -96,10 +96,9 @@ class RunsPage(QWidget):
         self.actions_of_runs = RunActions(self.list, self)
         self.actions_of_runs.resume_requested.connect(self.go_to_form)
         self.work = WorkBar(self)
-        self.empty = QuietLabel("", self)
-        self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.empty.setWordWrap(True)
-        self.empty.setMargin(40)
+        self.no_runs = EmptyList(self)
+        self.no_runs.all_requested.connect(self._go_to_all)
+        self.empty = self.no_runs.words
         self.detail = RunDetail(self.actions_of_runs, self)
         self.detail.form.resume_requested.connect(self.resume_requested)
         self.sort_button = SortButton(self.list, self)
@@ -133,7 +132,7 @@ class RunsPage(QWidget):
         search.addWidget(self.again_button)
         self._pages = QStackedWidget(self)
         self._pages.addWidget(self.list)
-        self._pages.addWidget(self.empty)
+        self._pages.addWidget(self.no_runs)
         left = QWidget(self)
         column = QVBoxLayout(left)
         column.setContentsMargins(0, 0, 0, 0)
@@ -252,6 +251,11 @@ class RunsPage(QWidget):
         self.field.clear()
         self.chips.all.click()
 
+    @Slot()
+    def _go_to_all(self) -> None:
+        self._show_all()
+        self.list.setFocus(Qt.FocusReason.OtherFocusReason)
+
     @property
     def current(self) -> RunEntry | None:
         """The run that is selected; None where none is, or several are."""
@@ -283,6 +287,9 @@ class RunsPage(QWidget):
         before = self.current
         self.runs.follow(live)
         now = self.current
+        known = self.runs.known_run(live.folder) if live is not None else None
+        if known is not None:
+            self.list.make_room(known)
         if now is None or now == before:
             return
         if before is None or (now.waits, now.here) != (before.waits, before.here):
@@ -332,9 +339,11 @@ class RunsPage(QWidget):
         self.chips.show_counts(self.runs.counts())
         self.chips.setVisible(bool(self.runs.known))
         self.detail.setVisible(bool(self.runs.known))
+        self.detail.offer_choice(self.runs.rowCount() > 0)
+        self._show_shape()
         self._show_count()
         if self.runs.rowCount():
-            waited = self._pages.currentWidget() is self.empty and self.field.hasFocus()
+            waited = self._pages.currentWidget() is self.no_runs and self.field.hasFocus()
             self._pages.setCurrentWidget(self.list)
             self.setFocusProxy(self.list)
             if waited and not self.field.text():
@@ -354,8 +363,8 @@ class RunsPage(QWidget):
                 "There are no runs here yet. Every run of a workflow is kept: here one looks at it again, "
                 "compares it with others, and goes on with those that ended before they were complete."
             )
-        self.empty.setText(text)
-        self._pages.setCurrentWidget(self.empty)
+        self.no_runs.say(text, hidden=0 if self._problem else len(self.runs.known))
+        self._pages.setCurrentWidget(self.no_runs)
         self.setFocusProxy(self.field)
 
     @Slot(str)
@@ -379,7 +388,7 @@ class RunsPage(QWidget):
     @Slot()
     def _show_shape(self) -> None:
         """A table is sorted by its header; two lines have a button for it."""
-        self.sort_button.setVisible(not self.list.is_table)
+        self.sort_button.setVisible(not self.list.is_table and len(self.runs.known) > 1)
 
     @Slot()
     def _remember_choice(self) -> None:

@@ -3,11 +3,34 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
+from app.fields import OutlinedField
 from app.runs.run_actions import RunActions
 from app.runs.run_table import RunTable
+
+_MARGINS = 24
+"""Of a field, left and right of its words."""
+
+
+class SearchField(OutlinedField):
+    """Says what can be looked for where there is room to say it, else only what it is."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._say()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        self._say()
+        super().resizeEvent(event)
+
+    def _say(self) -> None:
+        words = self.tr("Search: a workflow, an agent, “failed”, a date")
+        if QFontMetrics(self.font()).horizontalAdvance(words) > self.width() - _MARGINS:
+            words = self.tr("Search runs")
+        if words != self.placeholderText():
+            self.setPlaceholderText(words)
 
 
 class SearchKeys(QObject):

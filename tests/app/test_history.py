@@ -538,8 +538,11 @@ def test_two_runs_are_compared_side_by_side(room: Room, shop: Workshop) -> None:
     tree = page.trees[RESULT]
     metrics = QFontMetrics(font(bold=True))
     for row in range(tree.model().rowCount()):
-        name = str(tree.model().index(row, 0).data())
-        assert tree.columnWidth(0) >= metrics.horizontalAdvance(name) + 20, f"{name} is cut"
+        cells = [tree.model().index(row, column) for column in range(4)]
+        high = tree.visualRect(cells[0]).height()
+        for index in cells:
+            lacks = metrics.horizontalAdvance(str(index.data())) - tree.columnWidth(index.column())
+            assert lacks <= -20 or high > 2 * metrics.lineSpacing(), f"{index.data()} is cut"
     QTest.mouseClick(page.only, Qt.MouseButton.LeftButton, pos=QPoint(8, 10))
     assert page.only.isChecked()
     assert "Workflow" not in rows(RESULT)
