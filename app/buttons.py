@@ -39,6 +39,8 @@ class Button(QPushButton):
         self._icon_name = icon_name
         self._icon_token = ""
         self._drop_down: QMenu | None = None
+        self.followed: QAction | None = None
+        """The action that it triggers, if it is there for one."""
         self._ring = False
         self.setFont(font(bold=look is ButtonLook.FILLED))
         self.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -66,6 +68,16 @@ class Button(QPushButton):
         self._icon_token = token
         self.update()
 
+    @property
+    def icon_name(self) -> str:
+        """Its icon of `resources/icons`; empty: none."""
+        return self._icon_name
+
+    @property
+    def drop_down(self) -> QMenu | None:
+        """The menu that it opens instead of doing something."""
+        return self._drop_down
+
     def set_drop_down(self, menu: QMenu) -> None:
         """Open this menu when pressed."""
         self._drop_down = menu
@@ -74,6 +86,7 @@ class Button(QPushButton):
 
     def follow_action(self, action: QAction) -> None:
         """Be enabled as the action is, and trigger it."""
+        self.followed = action
         self.clicked.connect(action.trigger)
         action.enabledChanged.connect(self.setEnabled)
         self.setEnabled(action.isEnabled())

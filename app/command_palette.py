@@ -1,12 +1,11 @@
-"""Every action of the window by name: type a part of it, Enter does it.
+"""Everything that can be done in the window by name: type a part of it, Enter does it.
 
-Those of its menus, and those of what is on view: a log, the list of runs, the list of agents.
+The actions of its menus, and what is on view does: a log, the list of runs, buttons, choices, tabs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 from PySide6.QtCore import (
     QAbstractListModel,
@@ -22,28 +21,25 @@ from PySide6.QtCore import (
     Signal,
     Slot,
 )
-from PySide6.QtGui import QAction, QFontMetrics, QIcon, QKeyEvent, QKeySequence, QPainter, QPalette
+from PySide6.QtGui import QAction, QFontMetrics, QIcon, QKeyEvent, QPainter, QPalette
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
     QLabel,
     QListView,
     QMainWindow,
-    QMenu,
-    QMenuBar,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QVBoxLayout,
-    QWidget,
 )
 
+from app.commands import Command, commands_of
 from app.fields import FIELD_HEIGHT, OutlinedField
 from app.painting import paint_method, saved
 from app.plain_text import plain_tool_tip
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import TextSize, font, theme
-from app.why_not import why_not
 
 Index = QModelIndex | QPersistentModelIndex
 COMMAND_ROLE = Qt.ItemDataRole.UserRole + 1
@@ -52,63 +48,6 @@ _WIDTH, _ROWS = 560, 12
 _MARGIN, _ICON = 12, 16
 _LONGEST = 60
 """Average characters that a row has room for, at least."""
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """An action as the palette shows it. `place`: the menus that lead to it, or what it belongs to.
-
-    `able`: whether it can be done now; where not, `why_not` says why, if that is known.
-    """
-
-    action: QAction
-    name: str
-    place: str
-    able: bool
-    why_not: str = ""
-
-    @property
-    def keys(self) -> str:
-        """Its shortcut as this system writes it; empty: none."""
-        return self.action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
-
-
-def commands_of(window: QMainWindow) -> list[Command]:
-    """All actions in the menus of a window, in their order; then others, of what it shows."""
-    found = list(_commands_in(window.menuBar().actions(), (), None))
-    known = {command.name for command in found}
-    for widget in window.findChildren(QWidget):
-        if isinstance(widget, QMenu | QMenuBar) or not widget.isVisibleTo(window):
-            continue
-        own = [action for action in widget.actions() if plain_name_of(action) not in known]
-        place = (widget.accessibleName(),) if widget.accessibleName() else ()
-        added = list(_commands_in(own, place, None))
-        known.update(command.name for command in added)
-        found += added
-    return found
-
-
-def _commands_in(
-    actions: Iterable[QAction], path: tuple[str, ...], outer: QAction | None
-) -> Iterator[Command]:
-    """`outer`: the menu's own action, without which none in it can be done."""
-    for action in actions:
-        name = plain_name_of(action)
-        menu = action.menu()
-        if isinstance(menu, QMenu):
-            # A menu may fill itself only when it opens.
-            menu.aboutToShow.emit()
-            closed = action if outer is None and not action.isEnabled() else outer
-            yield from _commands_in(menu.actions(), (*path, name), closed)
-        elif name and action.isVisible() and not action.isSeparator():
-            able = outer is None and action.isEnabled()
-            reason = why_not(action) or (why_not(outer) if outer is not None else "")
-            yield Command(action, name, " › ".join(path), able, reason)
-
-
-def plain_name_of(action: QAction) -> str:
-    """An action's text without the marks of mnemonics."""
-    return action.text().replace("&&", "\0").replace("&", "").replace("\0", "&")
 
 
 def rank(command: Command, words: Iterable[str]) -> int | None:

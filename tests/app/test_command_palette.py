@@ -9,7 +9,8 @@ from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QMainWindow, QMenu, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.command_palette import Command, CommandList, CommandPalette, commands_of, rank
+from app.command_palette import CommandList, CommandPalette, rank
+from app.commands import Command, commands_of
 from app.theme import icon
 from app.why_not import offer
 
