@@ -24,9 +24,10 @@ from benchmarks.runs import RunFigures, measured_run, write_workflow
 from core.agent import AgentDefinition
 from core.json_types import JsonObject
 from core.merge import merge_updates
-from core.parser import ParsedUpdate, parse_update
+from core.parser import parse_update
 from core.prompts import build_prompt, shared_state
 from core.state import Contribution, WorkflowState
+from core.update_block import ParsedUpdate
 
 AGENTS = 50
 TIMES = 3

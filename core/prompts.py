@@ -10,7 +10,8 @@ import re
 from collections.abc import Sequence
 
 from core.agent import AgentDefinition
-from core.parser import CLOSING, OPENING, UpdateProblem
+from core.parser import CLOSING, OPENING
+from core.update_block import UpdateProblem
 
 _STATE_OPENING = b"<workflow_state>"
 _STATE_CLOSING = b"</workflow_state>"

@@ -12,7 +12,7 @@ import orjson
 
 from core.backends.base import Backend, Failure, TurnOrder
 from core.events import AttemptKind, TurnRef
-from core.parser import UpdateProblem, apply_authority, cut_off, parse_update
+from core.parser import apply_authority, cut_off, parse_update
 from core.plan import MAX_CORRECTIONS, PlannedTurn
 from core.prompts import build_prompt, correction_prompt
 from core.run_files import PROMPT_NAME, UPDATE_NAME, correction_name
@@ -23,6 +23,7 @@ from core.turn_outcome import Answered, Failed, NoState, Outcome, StopCause, Sto
 from core.turn_processes import Attempt, TurnProcesses
 from core.turn_report import TurnReport
 from core.turn_services import TurnServices
+from core.update_block import UpdateProblem
 from core.update_summary import summarize_update
 from core.usage import Usage
 from core.words import say

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from core.backends.base import Failure
-from core.parser import UpdateProblem
 from core.state import StateUpdate
+from core.update_block import UpdateProblem
 
 
 class StopCause(StrEnum):

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from enum import Enum
 
 from core.backends.base import ErrorReported, Failure
-from core.parser import UpdateProblem, parse_update
+from core.parser import parse_update
+from core.update_block import UpdateProblem
 from core.words import say
 
 QUOTED = 300

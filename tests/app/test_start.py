@@ -19,7 +19,7 @@ from app.first_paint import FirstPaint, after_first_paint
 PROJECT = Path(__file__).resolve().parents[2]
 SECONDS = 60
 """It never takes that long: a limit, so that a window that does not come is named."""
-MOST_MODULES = 156
+MOST_MODULES = 157
 """Of ours, by the first paint: each costs a millisecond or two. There were 154 when this was written."""
 NOT_YET = {
     "asyncio": "only a run needs its loop",

@@ -13,8 +13,9 @@ import pytest
 from core.agent import AgentDefinition, read_agent
 from core.backends.base import NoiseSeen, OutputEvent, TurnOrder, Verdict
 from core.backends.command import LINE_LIMIT, TEXT_LIMIT, CommandBackend, CommandReader, command_words
-from core.parser import ParsedUpdate, parse_update
+from core.parser import parse_update
 from core.problems import UserFileError
+from core.update_block import ParsedUpdate
 
 BACKEND = CommandBackend()
 ANSWER = 'Done.\n<state_update>{"payload": {"score": 7}}</state_update>\n'

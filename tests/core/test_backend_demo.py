@@ -33,10 +33,11 @@ from core.condition import compile_condition
 from core.config import AgentGroup
 from core.json_types import JsonValue
 from core.merge import merge_updates
-from core.parser import ParsedUpdate, UpdateProblem, apply_authority, parse_update
+from core.parser import apply_authority, parse_update
 from core.problems import UserFileError
 from core.prompts import build_prompt, correction_prompt, shared_state
 from core.state import Contribution, Phase, WorkflowState
+from core.update_block import ParsedUpdate, UpdateProblem
 from core.usage import Usage
 from core.workflow_file import load_workflow
 

@@ -29,8 +29,8 @@ from core.journal import JOURNAL_NAME, read_journal
 from core.json_types import JsonObject
 from core.line_index import LineIndex
 from core.line_search import LineSearch
-from core.parser import MAX_VALUES
 from core.transcript import FOLD_HEADER, read_entry
+from core.update_block import MAX_VALUES
 from tests.core.run_support import FinishedRun, Workshop, alive_agents
 
 CHILDREN = Path(__file__).with_name("bad_children")

@@ -9,15 +9,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from core.json_types import JsonObject
-from core.parser import (
-    MAX_DEPTH,
-    ParsedUpdate,
-    UpdateProblem,
-    UpdateProblemKind,
-    apply_authority,
-    parse_update,
-)
+from core.parser import apply_authority, parse_update
 from core.state import StateUpdate
+from core.update_block import MAX_DEPTH, ParsedUpdate, UpdateProblem, UpdateProblemKind
 
 Kind = UpdateProblemKind
 

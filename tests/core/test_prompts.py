@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from core.agent import AgentDefinition
 from core.json_types import JsonObject
-from core.parser import ParsedUpdate, UpdateProblem, UpdateProblemKind, parse_update
+from core.parser import parse_update
 from core.prompts import build_prompt, correction_prompt, shared_state
 from core.state import WorkflowState
+from core.update_block import ParsedUpdate, UpdateProblem, UpdateProblemKind
 
 VERA = AgentDefinition(name="vera", prompt="You review code.\n", role="auditor")
 STATE = WorkflowState("loop", 2, payload={"score": 3, "title": "Grüße <b>"}).to_json()

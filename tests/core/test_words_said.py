@@ -88,6 +88,7 @@ NOT_SAID = {
     "schema": "a schema is read by editors and programs, in English",
     "report_schema": "a schema is read by editors and programs, in English",
     "parser": "advice is for the agent; its test finds the messages",
+    "update_block": "advice is for the agent; its test finds the messages",
 }
 """Whole modules, and why."""
 ALSO_NOT_SAID = {

@@ -17,8 +17,9 @@ from core.backends.registry import backend, backend_names
 from core.json_types import JsonValue
 from core.line_index import LineIndex
 from core.line_search import LineSearch
-from core.parser import ParsedUpdate, UpdateProblem, cut_off, parse_update
+from core.parser import cut_off, parse_update
 from core.transcript import FOLD_HEADER, TranscriptWriter, read_entry
+from core.update_block import ParsedUpdate, UpdateProblem
 from core.update_summary import summarize_update
 from core.usage import Usage
 from tests.fuzz.fuzzing import fuzzed
