@@ -91,13 +91,16 @@ class LineScan(Generic[Piece]):
         return self._finished
 
     def cancel(self) -> None:
-        """Make `run` return soon."""
+        """Make `run` return soon, also one whose thread has yet to begin, until `allow`."""
         self._cancelled.set()
+
+    def allow(self) -> None:
+        """Let the next `run` look again. Not `run` itself: it may begin after it was cancelled."""
+        self._cancelled.clear()
 
     def run(self, pause: float = 0.0) -> None:
         """Look through the file from where the last call ended. `pause`: seconds to rest after each chunk."""
         self._finished = False
-        self._cancelled.clear()
         try:
             with self.path.open("rb", buffering=0) as file:
                 self._end = file.seek(0, 2)
@@ -198,8 +201,10 @@ class LineScan(Generic[Piece]):
 
     def _chunk(self, number: int) -> tuple[int, int, bytes]:
         """A chunk that was looked through: where it begins and ends, and its bytes with what a match needs
-        beyond them. Raises OSError."""
+        beyond them. Raises OSError, also when the file was cut meanwhile, so that there is no such chunk."""
         with self._lock:
+            if number >= len(self._starts):
+                raise FileNotFoundError(self.path)
             start = self._starts[number]
             end = self._starts[number + 1] if number + 1 < len(self._starts) else self._scanned
             state = self._states[number]

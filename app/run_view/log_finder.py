@@ -27,6 +27,10 @@ class LogFinder:
         self._search.courtesy = COURTESY.wait
         self._job = BackgroundJob("log-find")
         self._wanted: tuple[int, int] | None = None
+        self._look()
+
+    def _look(self) -> None:
+        self._search.allow()
         self._job.start(self._search.run)
 
     def in_row(self, row: Row) -> list[tuple[int, int]]:
@@ -68,7 +72,7 @@ class LogFinder:
             offset, step = self._wanted
             moved = self.step(offset, step)
         if not self._job.running and size != self._search.scanned and not self.too_slow:
-            self._job.start(self._search.run)
+            self._look()
         return moved
 
     def step(self, offset: int, step: int) -> bool:
@@ -77,8 +81,10 @@ class LogFinder:
         Whether there is one. What the thread has not reached yet is gone to by a later `poll`.
         """
         self._wanted = None
+        # Both asked first: what the thread finds meanwhile, also as its last, is not in the answer.
+        running, scanned = self._job.running, self._search.scanned
         match = self._search.after(offset) if step > 0 else self._search.before(offset)
-        if match is None and self._job.running:
+        if running and (match is None or (step < 0 and scanned < offset)):
             self._wanted = (offset, step)
             return False
         if match is None:
@@ -115,15 +121,22 @@ class LogSieve:
         self._lines = 0
         self._passed = (0, 0)
         """Lines and bytes that were surely looked through when the map was asked."""
+        self._going_on = True
+        """Whether the thread may have found more since then."""
+        self._look()
+
+    def _look(self) -> None:
+        self._filter.allow()
         self._job.start(self._filter.run)
 
     def poll(self, size: int, lines: int) -> bool:
         """Look at what the thread found; `size` and `lines` of the file as it is known. Whether more is
         shown."""
         if not self._job.running and size != self._filter.scanned and not self.too_slow:
-            self._job.start(self._filter.run)
+            self._look()
         before = self._known
         # First: the thread goes on meanwhile, and what it finds then is not in the map that is shown.
+        self._going_on = self._job.running
         self._passed = (self._filter.line_count, self._filter.scanned)
         # What the thread has read may be ahead of the lines that the view knows.
         self._lines = lines
@@ -140,9 +153,9 @@ class LogSieve:
         """Whether the expression took so long that it was given up."""
         return self._filter.too_slow
 
-    def has_seen(self, size: int) -> bool:
-        """Whether so many bytes of the file were looked through."""
-        return self._filter.scanned >= size
+    def is_whole(self, size: int) -> bool:
+        """Whether the map knows, since the last `poll`, all lines that match of a file of `size` bytes."""
+        return not self._going_on and self._passed[1] >= size
 
     def has_passed(self, line: int, size: int) -> bool:
         """Whether the map knows, since the last `poll`, which lines up to this one of a file of `size` bytes

@@ -219,7 +219,7 @@ class FindingLog(PlacedLog):
             self._bar.show_lines(sieve.shown, self._page.snapshot.lines, searching=self._still_sifting(sieve))
 
     def _still_sifting(self, sieve: LogSieve) -> bool:
-        return sieve.searching or not sieve.has_seen(self._page.snapshot.size)
+        return not sieve.is_whole(self._page.snapshot.size)
 
     def words_for_nothing(self) -> str:
         """What stands where no line is: why none is shown, or that there is none."""
@@ -282,7 +282,9 @@ class FindingLog(PlacedLog):
             self._bar.show_problem(self.tr("too slow"), self._slow_words())
         elif finder is not None:
             ordinal = finder.current.ordinal if finder.current else None
-            self._bar.show_count(ordinal, finder.count, searching=finder.searching)
+            # First: a count that the thread goes beyond meanwhile is not the last.
+            searching = finder.searching
+            self._bar.show_count(ordinal, finder.count, searching=searching)
         else:
             self._bar.show_count(None, 0, searching=False)
 
