@@ -35,6 +35,7 @@ from app.run_controller import RunController
 from app.settings_store import SettingsStore
 from app.theme import Appearance, Scheme
 from app.translations import install_translations
+from app.unexpected import Unexpected
 
 if TYPE_CHECKING:
     import asyncio
@@ -72,13 +73,16 @@ def run_application(workflow: Path | None, theme: str | None) -> int:
         appearance=appearance,
         known_backends=backend_names(),
     )
-    end = _End(window)
-    collector = _collect_garbage_here(window)
-    window.starting.begin(workflow)
-    first_paint.show(window)
-    _stay_open(application, window, document, end)
-    collector.stop()
-    controller.wait_for_workers()
+    unexpected = Unexpected(window.notices, window)
+    unexpected.file_requested.connect(window.file_opening.open_file)
+    with unexpected.heard():
+        end = _End(window)
+        collector = _collect_garbage_here(window)
+        window.starting.begin(workflow)
+        first_paint.show(window)
+        _stay_open(application, window, document, end, unexpected)
+        collector.stop()
+        controller.wait_for_workers()
     window.deleteLater()
     controller.deleteLater()
     document.deleteLater()
@@ -86,7 +90,13 @@ def run_application(workflow: Path | None, theme: str | None) -> int:
     return 0
 
 
-def _stay_open(application: QApplication, window: MainWindow, document: WorkflowDocument, end: _End) -> None:
+def _stay_open(
+    application: QApplication,
+    window: MainWindow,
+    document: WorkflowDocument,
+    end: _End,
+    unexpected: Unexpected,
+) -> None:
     """Share Qt's loop with asyncio, which only a run needs, until the window is closed."""
     import asyncio
 
@@ -102,6 +112,7 @@ def _stay_open(application: QApplication, window: MainWindow, document: Workflow
     QTimer.singleShot(WARM_UP_MS, window, window.left_overs.look)
     QTimer.singleShot(WARM_UP_MS, window, window.last_run.look)
     loop = qasync.QEventLoop(application)
+    loop.set_exception_handler(unexpected.hear_loop)
     asyncio.set_event_loop(loop)
     with loop, _closed_by_signals(window):
         loop.run_until_complete(end.wait())
