@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +14,9 @@ from core.jsonc import MOST_BYTES
 
 SETTLE_MS = 80
 """Editors replace a file in several steps; one look after them is enough."""
+_UNSETTLED_NS = 2_500_000_000
+"""A file that was changed so recently may change again within one tick of its file system's clock, which
+takes two seconds in the worst case: its stamp does not tell that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,8 @@ class FileWatch(QObject):
         self._path: Path | None = None
         self._stamp: _Stamp | None = None
         self._content = b""
+        self._settled = False
+        """Whether another content would have another stamp."""
         self._watcher = QFileSystemWatcher(self)
         self._settle = QTimer(self)
         self._settle.setSingleShot(True)
@@ -51,8 +56,9 @@ class FileWatch(QObject):
         if watched:
             self._watcher.removePaths(watched)
         self._path = path
-        self._stamp, self._content = self._read()
+        # First: a change meanwhile is then told of, at worst for nothing.
         self._watch_again()
+        self._stamp, self._content = self._read()
 
     @contextmanager
     def paused(self) -> Iterator[None]:
@@ -79,10 +85,11 @@ class FileWatch(QObject):
         try:
             status = self._path.stat()
             stamp = _Stamp(status.st_ino, status.st_size, status.st_mtime_ns)
-            if stamp == self._stamp:
+            if stamp == self._stamp and self._settled:
                 return stamp, self._content
-            # What is too large to be opened is not read here either: it counts as changed.
-            return stamp, self._path.read_bytes() if status.st_size <= MOST_BYTES else os.urandom(16)
+            self._settled = time.time_ns() - status.st_mtime_ns > _UNSETTLED_NS
+            # What is too large to be opened is not read here either: with another stamp it counts as changed.
+            return stamp, self._path.read_bytes() if status.st_size <= MOST_BYTES else repr(stamp).encode()
         except OSError:
             return None, b""
 
@@ -92,9 +99,9 @@ class FileWatch(QObject):
 
     @Slot()
     def _look(self) -> None:
-        stamp, content = self._read()
         self._watch_again()
-        if stamp == self._stamp:
+        stamp, content = self._read()
+        if stamp == self._stamp and content == self._content:
             return
         same = stamp is not None and self._stamp is not None and content == self._content
         self._stamp, self._content = stamp, content

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,11 +18,15 @@ from core.words import say
 
 _Stamp: TypeAlias = tuple[int, int, int]
 """Time of change in ns, size, inode."""
+_UNSETTLED_NS = 2_500_000_000
+"""A file that was changed so recently may change again within one tick of its file system's clock, which
+takes two seconds in the worst case: its stamp does not tell that."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Read:
     stamp: _Stamp | None
+    """None: it does not tell whether the file is as it was read."""
     file: AgentFile
 
 
@@ -115,6 +120,7 @@ class AgentLibrary:
         agents: list[AgentDefinition] = []
         problems: list[Problem] = []
         unreadable: set[str] = set()
+        settled = time.time_ns() - _UNSETTLED_NS
         for folder in self._folders:
             own: dict[str, AgentDefinition] = {}
             for found in sorted(_markdown_files(folder), key=lambda item: (item.folder, item.path.name)):
@@ -122,7 +128,8 @@ class AgentLibrary:
                     continue
                 known = self._reads.get(found.path)
                 if known is None or known.stamp is None or known.stamp != found.stamp:
-                    known = _Read(found.stamp, read_agent(found.path, found.folder))
+                    stamp = found.stamp if found.stamp is not None and found.stamp[0] < settled else None
+                    known = _Read(stamp, read_agent(found.path, found.folder))
                 reads[found.path] = known
                 problems.extend(known.file.problems)
                 agent = known.file.agent

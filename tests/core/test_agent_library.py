@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -200,7 +201,8 @@ def test_a_refresh_sees_new_changed_and_removed_files_and_reads_only_those(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(30):
-        write(tmp_path, f"agent{number}.md", f"prompt {number}")
+        # Not so new that another change could have the same stamp.
+        os.utime(write(tmp_path, f"agent{number}.md", f"prompt {number}"), (1_000, 1_000))
     read: list[str] = []
 
     def recording(path: Path, folder: str = "") -> AgentFile:
@@ -222,6 +224,18 @@ def test_a_refresh_sees_new_changed_and_removed_files_and_reads_only_those(
     changed = library.get("agent3")
     assert changed is not None
     assert changed.prompt == "another prompt"
+
+
+def test_a_refresh_sees_a_change_between_two_ticks_of_the_clock(tmp_path: Path) -> None:
+    path = write(tmp_path, "vera.md", "Judge.")
+    library = AgentLibrary(tmp_path)
+    before = path.stat()
+    write(tmp_path, "vera.md", "Write.")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert library.refresh()
+    changed = library.get("vera")
+    assert changed is not None
+    assert changed.prompt == "Write."
 
 
 def test_an_unknown_name_gets_a_suggestion_and_a_broken_file_its_problem(tmp_path: Path) -> None:
