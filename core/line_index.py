@@ -13,11 +13,7 @@ import re
 import threading
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import partial
-from itertools import accumulate, count, repeat
-from operator import add
 from pathlib import Path
 from typing import NamedTuple
 
@@ -79,8 +75,8 @@ class LogLine(NamedTuple):
     looks: bytes = b""
 
 
-_as_line = partial(tuple.__new__, LogLine)
-"""Makes a `LogLine` of its fields in a third of the time."""
+_new_tuple = tuple.__new__
+"""Makes a `LogLine` of its fields in half of the time."""
 
 
 class LineIndex:
@@ -88,6 +84,7 @@ class LineIndex:
 
     def __init__(self, path: Path, mark: re.Pattern[bytes] | None = None) -> None:
         self.path = path
+        self._name = str(path)
         self._mark = mark
         self._advancing = threading.Lock()
         self._lock = threading.Lock()
@@ -219,8 +216,13 @@ class LineIndex:
     def snapshot(self) -> IndexSnapshot:
         """What is known now."""
         with self._lock:
-            lines = self._newlines + (1 if self._size > self._last_start else 0)
-            return IndexSnapshot(self._generation, lines, self._size, self._marks, len(self._marks.lines))
+            return IndexSnapshot(
+                self._generation, self._line_count, self._size, self._marks, len(self._marks.lines)
+            )
+
+    @property
+    def _line_count(self) -> int:
+        return self._newlines + (1 if self._size > self._last_start else 0)
 
     def read(self, first: int, count: int, clip: int = CLIP) -> list[LogLine]:
         """Lines `first` to `first + count` of what is indexed, fewer at the end; [] when the file is gone.
@@ -228,13 +230,14 @@ class LineIndex:
         Of a line longer than `clip` bytes its beginning is read; of a progress bar (carriage returns) what is
         after the last of them.
         """
-        known = self.snapshot()
-        last = min(first + count, known.lines)
+        with self._lock:
+            size = self._size
+            last = min(first + count, self._line_count)
         if first < 0 or first >= last:
             return []
         try:
-            with self.path.open("rb", buffering=0) as file:
-                return self._read(file, first, last, known.size, clip)
+            with io.FileIO(self._name) as file:
+                return self._read(file, first, last, size, clip)
         except OSError:
             return []
 
@@ -242,19 +245,19 @@ class LineIndex:
         many = last - first
         with self._lock:
             stride = bisect_left(self._counts, first) - 1 if first else 0
-            wanted = first - self._counts[stride]
+            wanted, known = self._within(stride, first)
         begin = max(0, stride * STRIDE - OVERLAP)
         guess = max(2 * clip, min(_WINDOW, many * _LINE_GUESS))
         data = _read_at(file, begin, min(OVERLAP + STRIDE + guess, size - begin))
-        at = _nth_newline(data, wanted, stride * STRIDE - begin) + 1 if wanted else 0
+        at = _nth_newline(data, wanted, known, stride * STRIDE - begin) + 1 if wanted else 0
         lines = data[at:].split(b"\n", many)
         if len(lines) <= many and begin + len(data) < size:
             # Less than was hoped for is here: lines are long.
             found = self._read_one_by_one(file, data[at:], begin + at, first, last, size, clip)
         else:
             del lines[many:]
-            found = list(_numbered(lines, first, begin + at))
-            if len(max(lines, key=len)) > clip:
+            found = _numbered(lines, first, begin + at)
+            if sum(map(len, lines)) > clip and max(map(len, lines)) > clip:
                 found = [_clipped(file, line, len(line.data), clip) for line in found]
         return self._with_looks(file, found, stride, data[:at]) if self._looks.any else found
 
@@ -324,9 +327,15 @@ class LineIndex:
             return 0
         with self._lock:
             stride = bisect_left(self._counts, line) - 1
-            wanted = line - self._counts[stride]
+            wanted, known = self._within(stride, line)
         data = _read_at(file, stride * STRIDE, STRIDE)
-        return stride * STRIDE + _nth_newline(data, wanted) + 1
+        return stride * STRIDE + _nth_newline(data, wanted, known) + 1
+
+    def _within(self, stride: int, line: int) -> tuple[int, int]:
+        """The how-manieth newline of a stride a line begins after, and how many there are. With the lock."""
+        before = self._counts[stride]
+        end = self._counts[stride + 1] if stride + 1 < len(self._counts) else self._newlines
+        return line - before, end - before
 
 
 def _read_at(file: io.FileIO, offset: int, length: int) -> bytes:
@@ -334,16 +343,24 @@ def _read_at(file: io.FileIO, offset: int, length: int) -> bytes:
     return file.read(length)
 
 
-def _nth_newline(data: bytes, wanted: int, low: int = 0) -> int:
-    """Where the `wanted`-th newline (from 1) of `data`, from `low` on, is; its end when there are fewer."""
+def _nth_newline(data: bytes, wanted: int, known: int, low: int = 0) -> int:
+    """Where the `wanted`-th newline (from 1) of `data`, from `low` on, is; its end when there are fewer.
+
+    `known`: how many there are within the stride, which tells about where to look.
+    """
     high = min(len(data), low + STRIDE)
+    guess = True
     while high - low > 512:
-        middle = (low + high) // 2
+        # Lines are mostly alike; where they are not, halves find it, too.
+        middle = low + (high - low) * wanted // max(known, 1) if guess else (low + high) // 2
+        middle = max(low + 128, min(high - 128, middle))
+        guess = not guess
         here = data.count(b"\n", low, middle)
         if here < wanted:
-            wanted -= here
+            wanted, known = wanted - here, known - here
             low = middle
         else:
+            known = here
             high = middle
     position = low - 1
     for _ in range(wanted):
@@ -353,10 +370,13 @@ def _nth_newline(data: bytes, wanted: int, low: int = 0) -> int:
     return position
 
 
-def _numbered(lines: list[bytes], first: int, base: int) -> Iterator[LogLine]:
-    """Neighbouring lines with their numbers and offsets, from `first` at `base` on."""
-    starts = map(add, accumulate(map(len, lines), initial=base), count())
-    return map(_as_line, zip(count(first), starts, lines, repeat(0), repeat(b""), strict=False))
+def _numbered(lines: list[bytes], first: int, offset: int) -> list[LogLine]:
+    """Neighbouring lines with their numbers and offsets, from `first` at `offset` on."""
+    found: list[LogLine] = []
+    for number, line in enumerate(lines, first):
+        found.append(_new_tuple(LogLine, (number, offset, line, 0, b"")))
+        offset += len(line) + 1
+    return found
 
 
 def _clipped(file: io.FileIO, line: LogLine, length: int, clip: int) -> LogLine:
