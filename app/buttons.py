@@ -39,6 +39,7 @@ class Button(QPushButton):
         self._icon_name = icon_name
         self._icon_token = ""
         self._drop_down: QMenu | None = None
+        self._shows_menu = False
         self.followed: QAction | None = None
         """The action that it triggers, if it is there for one."""
         self._ring = False
@@ -79,10 +80,15 @@ class Button(QPushButton):
         return self._drop_down
 
     def set_drop_down(self, menu: QMenu) -> None:
-        """Open this menu when pressed."""
+        """Open this menu when pressed, and show that it does so."""
+        self.opens(menu)
+        self._shows_menu = True
+        self.updateGeometry()
+
+    def opens(self, menu: QMenu) -> None:
+        """Open this menu when pressed; the button's own icon says so."""
         self._drop_down = menu
         self.clicked.connect(self._open_drop_down)
-        self.updateGeometry()
 
     def follow_action(self, action: QAction) -> None:
         """Be enabled as the action is, and trigger it."""
@@ -108,7 +114,7 @@ class Button(QPushButton):
         width = metrics.horizontalAdvance(_shown(self.text())) + 2 * padding
         if self._icon_name:
             width += _ICON + (6 if self.text() else 0)
-        if self._drop_down is not None:
+        if self._shows_menu:
             width += _ICON
         return QSize(width, max(28, metrics.height() + 10))
 
@@ -164,7 +170,7 @@ class Button(QPushButton):
         metrics = QFontMetrics(self.font())
         width = metrics.horizontalAdvance(text)
         extra = (_ICON + (6 if text else 0)) if self._icon_name else 0
-        tail = _ICON if self._drop_down is not None else 0
+        tail = _ICON if self._shows_menu else 0
         left = max(2.0, (self.width() - width - extra - tail) / 2)
         middle = self.height() / 2
         if self._icon_name:

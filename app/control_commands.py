@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import singledispatch
 from html import unescape
 
@@ -29,6 +30,7 @@ from shiboken6 import isValid
 from app.buttons import Button
 from app.commands import Command, commands_in, in_words, without_mnemonics
 from app.theme import icon
+from app.why_not import why_off
 
 _MOST_CHOICES = 40
 """A box with more of them is a list to search in, not a few commands."""
@@ -38,14 +40,23 @@ _MARKUP = re.compile(r"<[^<>]*>")
 def commands_of_controls(
     window: QMainWindow, in_view: Sequence[QWidget], actions: Sequence[Command]
 ) -> Iterator[Command]:
-    """One for each thing that a control in view does, but for those that only trigger one of `actions`."""
+    """One for each thing that a control in view does, but for those that only trigger one of `actions`, or do
+    what one of that name does: so it is where a control stands in nothing that has a name of its own."""
     known = {id(command.action) for command in actions}
+    names = {_bare(command.name) for command in actions}
+    # A menu that drops down repeats others, with the same keys.
+    keys = {(_bare(command.name), command.keys) for command in actions}
     for widget in in_view:
         if widget.window().windowType() is Qt.WindowType.Popup or _is_part_of_another(widget):
             continue
         followed = _followed(widget)
         if followed is None or id(followed) not in known:
-            yield from _commands(widget, _place_of(widget, window))
+            place = _place_of(widget, window)
+            for command in _commands(widget, place):
+                name = _bare(command.name)
+                repeats = id(command.action) in known or ((name, command.keys) in keys and bool(command.keys))
+                if not repeats and (command.place or name not in names):
+                    yield command
 
 
 def _is_part_of_another(widget: QWidget) -> bool:
@@ -83,9 +94,12 @@ def _commands(widget: QWidget, place: tuple[str, ...]) -> Iterator[Command]:
 def _of_button(button: QAbstractButton, place: tuple[str, ...]) -> Iterator[Command]:
     name = _name_of(button) or without_mnemonics(button.text())
     menu = _menu_of(button)
-    if menu is not None and button.isEnabled():
+    if menu is not None:
         menu.aboutToShow.emit()
-        yield from commands_in(menu.actions(), (*place, *([name] if name else [])), None)
+        for command in commands_in(menu.actions(), (*place, *([name] if name else [])), None):
+            # What repeats an action is not off as its button is.
+            off = not button.isEnabled() and command.able
+            yield replace(command, able=False, why_not=_why_off(button)) if off else command
     elif name:
         action = QAction(name)
         action.triggered.connect(button.click)
@@ -187,15 +201,18 @@ def _menu_of(button: QAbstractButton) -> QMenu | None:
 
 
 def _why_off(widget: QWidget) -> str:
-    """What is said of a control that is off, by itself or by what it stands in; a tool tip that only says
-    what it does is better than nothing."""
+    """What is said of a control that is off, or of what it stands in; many say it in their tool tips."""
     around: QWidget | None = widget
     while around is not None and not around.isEnabled():
-        for text in (around.statusTip(), around.accessibleDescription(), _plain(around.toolTip())):
-            if text and text != _name_of(widget):
-                return text
+        if why_off(around):
+            return why_off(around)
         around = around.parentWidget()
-    return ""
+    return widget.accessibleDescription() or _plain(widget.toolTip())
+
+
+def _bare(name: str) -> str:
+    """A name without the sign that something is asked first."""
+    return name.removesuffix("…").casefold()
 
 
 def _plain(tool_tip: str) -> str:

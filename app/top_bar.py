@@ -23,6 +23,7 @@ from app.plain_text import plain_tool_tip
 from app.platform_keys import native_keys
 from app.side import Side
 from app.theme import paint_icon, theme
+from app.why_not import tell_why_off
 
 if TYPE_CHECKING:
     from app.window_actions import WindowActions
@@ -85,6 +86,7 @@ class TopBar(QWidget):
         layout.addWidget(self.settings_button)
         layout.addWidget(self.run_side_button)
         layout.addWidget(self.runs_button)
+        tell_why_off(self.stop_button, self.tr("No run goes on."))
         self.show_running(False)
         self.offer_run(False)
 

@@ -33,6 +33,7 @@ from app.problem_text import problem_lines
 from app.question import Choice, ask
 from app.tab_bar import FlatTabBar
 from app.theme import is_appearance_event
+from app.why_not import offer
 from core.agent_writing import ChangedOnDiskError, FieldValue
 from core.front_matter import FrontMatterError
 from core.problems import Problem, Severity, UserFileError
@@ -402,10 +403,15 @@ class AgentEditor(QWidget):
     def _show_menu(self) -> None:
         draft = self.draft
         if draft is not None:
-            self.head.undo.setEnabled(draft.can_undo and not draft.is_example)
-            self.head.redo.setEnabled(draft.can_redo and not draft.is_example)
-            self.head.delete.setEnabled(not draft.is_example)
-            self.head.open_elsewhere.setEnabled(draft.disk is not Disk.GONE)
+            shipped = self.tr("This agent comes with OpenLoop and is not changed in place.")
+            own = not draft.is_example
+            nothing = self.tr("Nothing was changed here that could be undone.") if own else shipped
+            offer(self.head.undo, own and draft.can_undo, nothing)
+            nothing = self.tr("Nothing was undone here.") if own else shipped
+            offer(self.head.redo, own and draft.can_redo, nothing)
+            offer(self.head.delete, own, shipped)
+            there = draft.disk is not Disk.GONE
+            offer(self.head.open_elsewhere, there, self.tr("Its file was moved or deleted."))
 
     # --- the file --------------------------------------------------------------------------------------
 

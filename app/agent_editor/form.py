@@ -19,6 +19,7 @@ from app.outline import Unfinished
 from app.reading_text import harmless
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import TextSize, font, is_appearance_event
+from app.why_not import tell_why_off
 from core.agent_definition import SUGGESTED_ROLES, AgentDefinition
 from core.agent_file import OWN_KEYS
 from core.settings_keys import Origin, Setting
@@ -90,6 +91,8 @@ class AgentForm(QScrollArea):
         outer.addWidget(self.show_others, 0, Qt.AlignmentFlag.AlignLeft)
         outer.addStretch(1)
         self.setWidget(self.body)
+        self.setAccessibleName(self.tr("Agent"))
+        tell_why_off(self.body, self.tr("This agent comes with OpenLoop and is not changed in place."))
         self._make_rows()
 
     # --- rows ------------------------------------------------------------------------------------------

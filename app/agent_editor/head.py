@@ -14,6 +14,7 @@ from app.labels import ElidedLabel
 from app.painting import paint_method
 from app.plain_text import plain_tool_tip
 from app.theme import TextSize, font, icon, theme
+from app.why_not import tell_why_off
 
 
 class AgentHead(QWidget):
@@ -42,11 +43,12 @@ class AgentHead(QWidget):
         self.save_button = Button(self.tr("Save"), ButtonLook.OUTLINED, "", self)
         self.revert_button = Button(self.tr("Revert"), ButtonLook.OUTLINED, "", self)
         self.revert_button.setToolTip(self.tr("Go back to the saved file; undo brings your changes back"))
+        tell_why_off(self.revert_button, self.tr("Nothing has changed since it was saved"))
         self.menu = self._make_menu()
         self.menu_button = Button("", ButtonLook.FLAT, "ellipsis", self)
         self.menu_button.setAccessibleName(self.tr("More about this agent"))
         self.menu_button.setToolTip(self.tr("More"))
-        self.menu_button.clicked.connect(self._open_menu)
+        self.menu_button.opens(self.menu)
         self.close_button = Button("", ButtonLook.FLAT, "x", self)
         self.close_button.setAccessibleName(self.tr("Close the agent"))
         self.close_button.setToolTip(self.tr("Close; what is unsaved is kept until you save or quit"))
@@ -56,6 +58,7 @@ class AgentHead(QWidget):
         self._arrange()
         self.setBackgroundRole(QPalette.ColorRole.Base)
         self.setAutoFillBackground(True)
+        self.setAccessibleName(self.tr("Agent"))
 
     def _arrange(self) -> None:
         first = QHBoxLayout()
@@ -101,10 +104,6 @@ class AgentHead(QWidget):
         self.duplicate = add(self.tr("&Duplicate…"), "copy")
         self.delete = add(self.tr("De&lete…"), "trash-2")
         return menu
-
-    @Slot()
-    def _open_menu(self) -> None:
-        self.menu.popup(self.menu_button.mapToGlobal(self.menu_button.rect().bottomLeft()))
 
     def show_agent(self, name: str, path: Path) -> None:
         """Say whose file it is."""

@@ -15,6 +15,7 @@ from app.fields import FIELD_HEIGHT, OutlinedField
 from app.form_rows import Choice, ChoiceRow
 from app.labels import ElidedLabel, QuietLabel
 from app.theme import TextSize, font, icon, mono_font
+from app.why_not import tell_why_off
 from core.state import MergeRule
 
 Elsewhere = Mapping[str, tuple[MergeRule, str]]
@@ -61,6 +62,7 @@ class MergeRules(QWidget):
         self.path_field.setMaximumWidth(360)
         self.completion = FieldCompletion(self.path_field, self._suggest, free=True)
         self.add_button = Button(self.tr("Add a rule"), ButtonLook.OUTLINED, "plus", self)
+        tell_why_off(self.add_button, self.tr("Write a path that has no rule yet."))
         self.add_button.setEnabled(False)
         adding = QHBoxLayout()
         adding.setSpacing(12)

@@ -17,6 +17,7 @@ from app.flow_layout import FlowLayout
 from app.open_workflow import TYPING_PAUSE_MS
 from app.plain_text import plain_tool_tip
 from app.tab_bar import FlatTabBar
+from app.why_not import tell_why_off
 
 if TYPE_CHECKING:
     from app.builder.agent_page import AgentPage
@@ -101,6 +102,7 @@ class SettingsPanel(QWidget):
         return self._agent_page
 
     def _add_page(self, page: FormPage) -> None:
+        tell_why_off(page.body, self.tr("Editing waits until the run ends."))
         page.body.setEnabled(not self._locked)
         self._pages.addWidget(page)
 

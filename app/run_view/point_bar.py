@@ -15,6 +15,7 @@ from app.painting import paint_method
 from app.plain_text import plain_tool_tip
 from app.run_view.point_slider import PointSlider
 from app.theme import font, theme
+from app.why_not import tell_why_off
 from core.progress_words import phase_title
 from core.state_history import StatePoint
 from core.visible_text import visible
@@ -72,6 +73,9 @@ class PointBar(QWidget):
         self.later.setToolTip(self.tr("Point after this one (Alt+Right)"))
         self.latest = Button(self.tr("Latest"), ButtonLook.FLAT, "chevrons-right", self)
         self.latest.setToolTip(self.tr("The present state, and follow it (Alt+End)"))
+        tell_why_off(self.earlier, self.tr("This is the first point of the run."))
+        tell_why_off(self.later, self.tr("This is the last point of the run."))
+        tell_why_off(self.latest, self.tr("The present state is shown already."))
         self.words = _OneLine("", self)
         self.row = QWidget(self)
         row = QHBoxLayout(self.row)

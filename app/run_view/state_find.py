@@ -10,6 +10,7 @@ from app.buttons import Button, ButtonLook
 from app.fields import FIELD_HEIGHT, OutlinedField
 from app.labels import QuietLabel
 from app.theme import font, icon
+from app.why_not import tell_why_off
 
 _PAUSE_MS = 150
 """After the last key, before the search begins."""
@@ -70,6 +71,8 @@ class StateFind(QWidget):
         self.next = Button("", ButtonLook.FLAT, "arrow-down", self)
         self.next.setAccessibleName(self.tr("Next match"))
         self.next.setToolTip(self.tr("Next match (F3)"))
+        for button in (self.previous, self.next):
+            tell_why_off(button, self.tr("Nothing is found: first write what is to be found."))
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(4)

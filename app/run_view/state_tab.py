@@ -40,6 +40,7 @@ from app.run_view.state_work import RawJson, StateWork
 from app.run_view.tool_row import ToolRow
 from app.scroll_bar import use_thin_scroll_bars
 from app.theme import mono_font
+from app.why_not import tell_why_off
 from core.events import Event
 from core.json_types import JsonValue
 from core.progress import RecordedConflict
@@ -91,6 +92,9 @@ class StateTab(QWidget):
         self.changes_button = Button(self.tr("Only changes"), ButtonLook.OUTLINED, "diff", self)
         self.changes_button.setCheckable(True)
         self.changes_button.setToolTip(self.tr("Show only what the last merge changed"))
+        tell_why_off(
+            self.changes_button, self.tr("No change is known here, or the state is shown as JSON.")
+        )
         self.raw_button = Button(self.tr("JSON"), ButtonLook.OUTLINED, "braces", self)
         self.raw_button.setCheckable(True)
         self.raw_button.setToolTip(self.tr("Show the state as JSON text, as agents get it"))

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QElapsedTimer, QEvent, QRectF, QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QAccessible, QFontMetrics, QHelpEvent, QPainter, QPaintEvent, QPen, QShowEvent
+from PySide6.QtGui import (
+    QAccessible,
+    QAction,
+    QFontMetrics,
+    QHelpEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QShowEvent,
+)
 from PySide6.QtWidgets import (
     QAbstractButton,
     QHBoxLayout,
@@ -22,7 +31,8 @@ from app.painting import paint_method
 from app.plain_text import plain_tool_tip
 from app.run_view.timeline_area import TimelineArea
 from app.run_view.timeline_words import savings_lines
-from app.theme import GRID, font, is_appearance_event, paint_icon, theme
+from app.theme import GRID, font, icon, is_appearance_event, paint_icon, theme
+from app.why_not import offer
 from core.events import Event, GroupStarted, RunFinished, RunStarted
 from core.progress import RunProgress
 from core.run_times import RunChart, chain_words, most_at_once, savings_words
@@ -32,6 +42,8 @@ _UNLIMITED = (1 << 24) - 1
 """The height of a widget that has no limit, as Qt has it."""
 _REFRESH_MS = 250
 """Live numbers and bars change at most four times a second."""
+_ZOOM = 1.5
+"""How much more of detail, or less, one action shows."""
 
 
 class SavingsLabel(QWidget):
@@ -150,6 +162,7 @@ class Timeline(QWidget):
         self.fit_button.setAccessibleDescription(self.tr("Show the whole run"))
         self.fit_button.hide()
         self.area = TimelineArea(self)
+        self._add_actions()
         self.header = QWidget(self)
         head = QHBoxLayout(self.header)
         head.setContentsMargins(GRID, 0, 3 * GRID, 0)
@@ -172,6 +185,23 @@ class Timeline(QWidget):
         self.area.fitted.connect(self.fit_button.setHidden)
         self.area.turn_requested.connect(self.turn_requested)
         self._say_fold()
+
+    def _add_actions(self) -> None:
+        """What wheel and keys do, for who looks for it by name."""
+        zoom_in = QAction(icon("search", "quiet"), self.tr("Zoom in"), self.area)
+        zoom_out = QAction(icon("search", "quiet"), self.tr("Zoom out"), self.area)
+        show_all = QAction(self.tr("Fit: show the whole run"), self.area)
+        zoom_in.triggered.connect(lambda: self.area.zoom(_ZOOM))
+        zoom_out.triggered.connect(lambda: self.area.zoom(1 / _ZOOM))
+        show_all.triggered.connect(self.area.fit)
+        self.area.addActions([zoom_in, zoom_out, show_all])
+        for action in (zoom_out, show_all):
+            offer(action, False, self.tr("The whole run is shown."))
+            self.area.fitted.connect(
+                lambda fits, action=action: offer(action, not fits, self.tr("The whole run is shown."))
+            )
+        # It is there only while it does something; the action always is.
+        self.fit_button.followed = show_all
 
     # --- the run ---------------------------------------------------------------------------------------
 

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QAccessible, QAction
+from PySide6.QtGui import QAccessible, QAction, QStandardItemModel
 from PySide6.QtTest import QAbstractItemModelTester, QTest
-from PySide6.QtWidgets import QMainWindow, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QMainWindow, QMenu, QToolButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
+from shiboken6 import delete
 
+from app.buttons import Button, ButtonLook
 from app.command_palette import CommandList, CommandPalette, rank
 from app.commands import Command, commands_of
+from app.fields import CalmComboBox
+from app.run_view.point_slider import PointSlider
+from app.tab_bar import FlatTabBar
 from app.theme import icon
-from app.why_not import offer
+from app.why_not import offer, tell_why_off
 
 
 @pytest.fixture
@@ -209,3 +214,156 @@ def test_actions_of_what_is_on_view_are_there_and_go_with_it(window: QMainWindow
     assert [name for name, _ in found].count("Save") == 1, "the menu has it"
     panel.hide()
     assert ("Compare", "History") not in [(each.name, each.place) for each in commands_of(window)]
+
+
+# --- what is no action ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def panel(window: QMainWindow) -> QWidget:
+    """A part of the window, for controls."""
+    panel = QWidget()
+    panel.setAccessibleName("Log")
+    QVBoxLayout(panel)
+    window.setCentralWidget(panel)
+    panel.show()
+    return panel
+
+
+def put(panel: QWidget, control: QWidget, name: str = "") -> None:
+    layout = panel.layout()
+    assert layout is not None
+    layout.addWidget(control)
+    control.setAccessibleName(name)
+    control.show()
+
+
+def find(window: QMainWindow, name: str) -> Command:
+    return next(command for command in commands_of(window) if command.name == name)
+
+
+def test_a_button_is_found_by_its_words_and_pressed_with_enter(
+    palette: CommandPalette, window: QMainWindow, panel: QWidget, qtbot: QtBot
+) -> None:
+    button = Button("&Fit && fill", ButtonLook.LINK, parent=panel)
+    put(panel, button)
+    palette.open()
+    QTest.keyClicks(palette.field, "fit")
+    assert shown(palette) == ["Fit & fill"]
+    assert find(window, "Fit & fill").place == "Log"
+    with qtbot.waitSignal(button.clicked):
+        QTest.keyClick(palette.field, Qt.Key.Key_Return)
+    button.hide()
+    assert "Fit & fill" not in [command.name for command in commands_of(window)]
+
+
+def test_a_chip_says_that_it_is_on_and_is_turned_off(window: QMainWindow, panel: QWidget) -> None:
+    chip = Button("Errors", ButtonLook.OUTLINED, parent=panel)
+    chip.setCheckable(True)
+    chip.setChecked(True)
+    put(panel, chip)
+    command = find(window, "Errors")
+    assert command.action.isChecked()
+    command.action.trigger()
+    assert not chip.isChecked()
+
+
+def test_what_is_off_says_why_by_itself_or_by_what_it_stands_in(window: QMainWindow, panel: QWidget) -> None:
+    told, silent = Button("Later", parent=panel), Button("Show", parent=panel)
+    silent.setToolTip("No run yet")
+    for button in (told, silent):
+        put(panel, button)
+        button.setEnabled(False)
+    tell_why_off(told, "This is the last one.")
+    assert [find(window, name).able for name in ("Later", "Show")] == [False, False]
+    assert [find(window, name).why_not for name in ("Later", "Show")] == [
+        "This is the last one.",
+        "No run yet",
+    ]
+    silent.setEnabled(True)
+    tell_why_off(panel, "A run goes on.")
+    panel.setEnabled(False)
+    assert find(window, "Show").why_not == "A run goes on."
+
+
+def test_a_button_for_an_action_is_not_there_twice_but_one_of_another_thing_is(
+    window: QMainWindow, panel: QWidget
+) -> None:
+    save = next(command.action for command in commands_of(window) if command.name == "Save")
+    follower, mine = Button("Write it", parent=panel), Button("Save", parent=panel)
+    follower.follow_action(save)
+    put(panel, follower)
+    put(panel, mine)
+    found = [(command.name, command.place) for command in commands_of(window)]
+    assert "Write it" not in [name for name, _ in found]
+    assert ("Save", "File") in found
+    assert ("Save", "Log") in found
+
+
+def test_a_slider_is_moved_by_steps_and_to_its_ends(window: QMainWindow, panel: QWidget) -> None:
+    slider = PointSlider(panel)
+    slider.setRange(0, 7)
+    slider.setValue(7)
+    put(panel, slider, "Point")
+    moved: list[int] = []
+    slider.moved_by_user.connect(moved.append)
+    assert not find(window, "Point: one on").able
+    find(window, "Point: one back").action.trigger()
+    find(window, "Point: to the beginning").action.trigger()
+    assert moved == [6, 0]
+    assert slider.value() == 0
+
+
+def test_a_choice_is_made_as_if_it_was_clicked(window: QMainWindow, panel: QWidget) -> None:
+    box = CalmComboBox(panel)
+    box.addItems(["shared", "worktree", "none"])
+    model = box.model()
+    assert isinstance(model, QStandardItemModel)
+    model.item(2).setEnabled(False)
+    model.item(2).setToolTip("It cannot run yet")
+    put(panel, box, "Works in")
+    chosen: list[int] = []
+    box.activated.connect(chosen.append)
+    assert find(window, "Works in: shared").action.isChecked()
+    find(window, "Works in: worktree").action.trigger()
+    assert (chosen, box.currentText()) == ([1], "worktree")
+    assert (find(window, "Works in: none").able, find(window, "Works in: none").why_not) == (
+        False,
+        "It cannot run yet",
+    )
+
+
+def test_a_tab_and_what_a_menu_of_a_button_has_are_found(window: QMainWindow, panel: QWidget) -> None:
+    bar = FlatTabBar(panel)
+    bar.addTab("Edit")
+    bar.addTab("Preview")
+    put(panel, bar, "Views")
+    menu = QMenu(panel)
+    deleting = menu.addAction("De&lete…\tDel")
+    more = Button("More", parent=panel)
+    more.set_drop_down(menu)
+    put(panel, more)
+    find(window, "Preview").action.trigger()
+    assert bar.currentIndex() == 1
+    assert find(window, "Delete…").action is deleting
+    assert find(window, "Delete…").place == "Log › More"
+    more.setEnabled(False)
+    tell_why_off(more, "Nothing is selected.")
+    assert (find(window, "Delete…").able, find(window, "Delete…").why_not) == (False, "Nothing is selected.")
+
+
+def test_a_control_that_is_gone_by_then_does_nothing(
+    palette: CommandPalette, window: QMainWindow, panel: QWidget
+) -> None:
+    bar = FlatTabBar(panel)
+    bar.addTab("Edit")
+    put(panel, bar, "Views")
+    button = Button("Fit", parent=panel)
+    put(panel, button)
+    commands = [find(window, name) for name in ("Edit", "Fit")]
+    for control in (bar, button):
+        control.setParent(None)
+        delete(control)
+    for command in commands:
+        command.action.trigger()
+    assert not {"Edit", "Fit"} & {command.name for command in commands_of(window)}
