@@ -68,7 +68,10 @@ class OpenedRun(QWidget):
         self.bar.show_run(title, icon_of(entry))
         self.view.set_recorded(not run.going_on)
         self.view.banner.offer_again(False)
-        self.view.set_read_only(self._why_read_only(where) if run.going_on else "")
+        if run.going_on:
+            self.view.set_read_only(self._why_read_only(where), self._answer_words(where))
+        else:
+            self.view.set_read_only("")
         self.view.begin(run.progress, run)
         self.view.show_origin(self._where_words(where) if run.going_on else "")
         if run.going_on:
@@ -100,6 +103,16 @@ class OpenedRun(QWidget):
                 "This run goes on elsewhere: as another user, or on another computer. Here you see what "
                 "happens there; stop and answer it where it was started."
             ),
+        }[home]
+        return words.format(where.pid if where is not None else "")
+
+    def _answer_words(self, where: Whereabouts | None) -> str:
+        """Where a person is asked, as a sentence."""
+        home = where.home if where is not None else RunHome.UNKNOWN
+        words = {
+            RunHome.TERMINAL: self.tr("This is decided in its terminal (process {0}), not here."),
+            RunHome.WINDOW: self.tr("This is decided in the other OpenLoop window (process {0}), not here."),
+            RunHome.UNKNOWN: self.tr("This is decided where the run was started, not here."),
         }[home]
         return words.format(where.pid if where is not None else "")
 

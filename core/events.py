@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
+from core.answer import Answer
 from core.place import Place
 from core.plain_name import plain_name
 from core.state import Conflict, Phase, StateUpdate, WorkflowState
@@ -292,6 +293,32 @@ class RunContinued:
 
 
 @dataclass(frozen=True)
+class QuestionAsked:
+    """An agent did not answer with a state update and the workflow says `ask`.
+
+    The run waits for this turn only; answer with `Engine.answer(turn, answer)`. In the journal it tells who
+    follows the run from another process; a resumed run makes the turn again and asks anew.
+    """
+
+    type: Literal["question_asked"] = "question_asked"
+    journaled: ClassVar[bool] = True
+    time: float = 0.0
+    turn: str = ""
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class QuestionAnswered:
+    """Nobody is asked about the turn any more. `answer` None: nobody answered, the turn was not wanted."""
+
+    type: Literal["question_answered"] = "question_answered"
+    journaled: ClassVar[bool] = True
+    time: float = 0.0
+    turn: str = ""
+    answer: Answer | None = None
+
+
+@dataclass(frozen=True)
 class RunFinished:
     """The run is over and nothing of it is alive. `message` says how and why, in a sentence."""
 
@@ -331,20 +358,6 @@ class TurnActivity:
     output_bytes: int = 0
 
 
-@dataclass(frozen=True)
-class QuestionAsked:
-    """An agent did not answer with a state update and the workflow says `ask`.
-
-    The run waits for this turn only; answer with `Engine.answer(turn, answer)`.
-    """
-
-    type: Literal["question_asked"] = "question_asked"
-    journaled: ClassVar[bool] = False
-    time: float = 0.0
-    turn: str = ""
-    message: str = ""
-
-
 Event: TypeAlias = (
     RunStarted
     | InitScriptStarted
@@ -365,8 +378,9 @@ Event: TypeAlias = (
     | StopRequested
     | RunPaused
     | RunContinued
+    | QuestionAsked
+    | QuestionAnswered
     | RunFinished
     | StateChanged
     | TurnActivity
-    | QuestionAsked
 )

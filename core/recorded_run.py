@@ -145,6 +145,13 @@ class RecordedRun:
     def message(self) -> str:
         """How and why it ended, in a sentence."""
         if self.going_on:
+            asking = self.progress.questions
+            if len(asking) == 1:
+                return say("It is going on. {agent} waits for an answer there.", agent=asking[0].label)
+            if asking:
+                return say("It is going on. {count:,} agents wait for an answer there.", count=len(asking))
+            if self.progress.paused:
+                return say("It is paused, and waits for somebody there.")
             return say("It is going on.")
         return self.progress.message or say("It was cut off: OpenLoop or the computer was ended.")
 

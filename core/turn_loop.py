@@ -15,6 +15,7 @@ from core.answer import Answer
 from core.backends.base import Failure, TurnOrder
 from core.events import (
     AttemptKind,
+    QuestionAnswered,
     QuestionAsked,
     RetryScheduled,
     RunStatus,
@@ -318,15 +319,15 @@ class TurnLoop:
         if live.no_more.is_set():
             return Answer.ABORT
         live.answer = asyncio.get_running_loop().create_future()
-        self.context.publish(
-            QuestionAsked(
-                time=time.time(), turn=self.ref.turn, message=missing_state_words(self.ref.label, outcome)
-            )
-        )
+        words = missing_state_words(self.ref.label, outcome)
         try:
-            return await live.answer
+            self.context.publish(QuestionAsked(time=time.time(), turn=self.ref.turn, message=words))
+            answer = await live.answer
         finally:
             live.answer = None
+        said = None if live.no_more.is_set() else answer
+        self.context.publish(QuestionAnswered(time=time.time(), turn=self.ref.turn, answer=said))
+        return answer
 
     def _ended_by_user(self, outcome: NoState) -> RunEnds:
         """How the run ends when its user does not want it to go on without this turn's update."""

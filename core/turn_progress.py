@@ -10,6 +10,7 @@ from core.events import (
     AttemptFinished,
     AttemptKind,
     AttemptStarted,
+    QuestionAnswered,
     QuestionAsked,
     RetryScheduled,
     SessionKnown,
@@ -33,6 +34,7 @@ TurnEvent: TypeAlias = (
     | TurnFinished
     | TurnActivity
     | QuestionAsked
+    | QuestionAnswered
 )
 """What happens to one turn."""
 
@@ -113,7 +115,7 @@ class TurnProgress:
     steps: int = field(default=0, compare=False)
     output_bytes: int = field(default=0, compare=False)
     last_activity: float | None = field(default=None, compare=False)
-    question: str = field(default="", compare=False)
+    question: str = ""
     """What the turn asks the user at present; empty: nothing."""
     between_attempts: bool = field(default=False, compare=False)
     """An attempt is over and the next one has not begun."""
@@ -225,8 +227,14 @@ class TurnProgress:
             case TurnActivity():
                 self.steps = max(self.steps, event.steps)
                 self.output_bytes = event.output_bytes
+                self.last_activity = event.time
+                # What it printed before it asked may be told later, and is no answer.
+                return
             case QuestionAsked():
                 self.question = event.message
+                return
+            case QuestionAnswered():
+                self.question = ""
                 return
             case TurnFinished():
                 self._finish(event)

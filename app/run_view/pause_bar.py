@@ -35,7 +35,7 @@ class PauseBar(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._why = ""
-        self._read_only = ""
+        self._read_only = self._where = ""
         self.title = _plain(QLabel(self))
         self.title.setFont(font(bold=True))
         self.why = ReadingText(self, most_lines=4)
@@ -60,9 +60,10 @@ class PauseBar(QWidget):
         self.set_read_only("")
         self.hide()
 
-    def set_read_only(self, why: str) -> None:
-        """Why nothing can be ordered here, as the end of a sentence; empty: it can. For the next run."""
-        self._read_only = why
+    def set_read_only(self, why: str, where: str = "") -> None:
+        """Why nothing can be ordered here, as the end of a sentence, and where it can, as a sentence; empty:
+        here. For the next run."""
+        self._read_only, self._where = why, where
         self._why = ""
         resume = self.tr("Go on: what failed is tried again, and what waits may begin")
         stop = self.tr("End the run; what is finished is kept, and it can go on later")
@@ -78,6 +79,8 @@ class PauseBar(QWidget):
             self._why = ""
             return
         words = self.tr("The run is paused: nothing new starts until you resume it.")
+        if self._read_only:
+            words = self.tr("The run is paused: nothing new starts until it is resumed there.")
         at_work = len(progress.turns_at_work)
         if at_work:
             words = (
@@ -92,12 +95,11 @@ class PauseBar(QWidget):
         if progress.paused != self._why:
             self._why = progress.paused
             self.why.setText(progress.paused)
-            self.advice.setText(
-                self.tr(
-                    "Every agent of this provider would fail alike. Put it right (log in, wait, or raise the "
-                    "limit there), then resume."
-                )
+            advice = self.tr(
+                "Every agent of this provider would fail alike. Put it right (log in, wait, or raise the "
+                "limit there), then resume."
             )
+            self.advice.setText(f"{advice} {self._where}".strip())
             for button in (self.resume_button, self.stop_button):
                 button.setEnabled(not self._read_only)
             announce(self, f"{words} {self.why.text()}", urgent=True)

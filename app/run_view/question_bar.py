@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from app.accessible import announce
 from app.buttons import Button, ButtonLook
 from app.flow_layout import FlowLayout
+from app.labels import QuietLabel
 from app.painting import paint_method
 from app.plain_text import plain_tool_tip
 from app.reading_text import ReadingText, harmless
@@ -24,11 +25,12 @@ _ICON = 16
 
 
 class QuestionRow(QWidget):
-    """What one turn asks, with the answers as buttons."""
+    """What one turn asks, with the answers as buttons; of a run that is only watched here, with a sentence
+    that says where it is answered."""
 
     accessible_role = QAccessible.Role.AlertMessage
 
-    def __init__(self, turn: TurnProgress, parent: QuestionBar) -> None:
+    def __init__(self, turn: TurnProgress, parent: QuestionBar, elsewhere: str = "") -> None:
         super().__init__(parent)
         self.text = turn.question
         layout = QVBoxLayout(self)
@@ -39,9 +41,19 @@ class QuestionRow(QWidget):
         self.question.setAccessibleName(self.tr("Question"))
         self.setAccessibleName(self.question.text())
         layout.addWidget(self.question)
-        row = FlowLayout()
-        layout.addLayout(row)
         self.buttons: dict[Answer, Button] = {}
+        self.elsewhere = QuietLabel(elsewhere, self)
+        self.elsewhere.setWordWrap(True)
+        self.elsewhere.setVisible(bool(elsewhere))
+        if elsewhere:
+            layout.setSpacing(4)
+            layout.addWidget(self.elsewhere)
+        else:
+            layout.addLayout(self._make_buttons(turn, parent))
+        self._settling = Settling((self, parent), tuple(self.buttons.values()))
+
+    def _make_buttons(self, turn: TurnProgress, parent: QuestionBar) -> FlowLayout:
+        row = FlowLayout()
         for answer, text, tip in (
             (Answer.RETRY, self.tr("Try again"), self.tr("Start {0} again from the beginning.")),
             (Answer.CONTINUE, self.tr("Go on without it"), self.tr("The run goes on as if {0} had no news.")),
@@ -52,7 +64,7 @@ class QuestionRow(QWidget):
             button.clicked.connect(lambda _=False, answer=answer: parent.answer(turn.id, answer))
             row.addWidget(button)
             self.buttons[answer] = button
-        self._settling = Settling((self, parent), tuple(self.buttons.values()))
+        return row
 
     @property
     def takes_answers(self) -> bool:
@@ -94,10 +106,15 @@ class QuestionBar(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.rows: dict[str, QuestionRow] = {}
+        self._elsewhere = ""
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(0, 0, 0, 0)
         self._layout.setSpacing(0)
         self.hide()
+
+    def set_read_only(self, where: str) -> None:
+        """Where questions are answered, as a sentence; empty: here. For the next run."""
+        self._elsewhere = where
 
     def show_questions(self, turns: Sequence[TurnProgress]) -> None:
         """Show the questions of these turns; others were answered."""
@@ -107,7 +124,7 @@ class QuestionBar(QWidget):
                 self._drop(turn_id)
         for turn_id, turn in asked.items():
             if turn_id not in self.rows:
-                row = self.rows[turn_id] = QuestionRow(turn, self)
+                row = self.rows[turn_id] = QuestionRow(turn, self, self._elsewhere)
                 self._layout.addWidget(row)
                 row.show()
                 announce(row, row.question.text(), urgent=True)

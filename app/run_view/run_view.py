@@ -125,14 +125,16 @@ class RunView(QWidget):
         self.tabs.set_recorded(recorded)
         self.banner.offer_again(not recorded)
 
-    def set_read_only(self, why: str) -> None:
+    def set_read_only(self, why: str, where: str = "") -> None:
         """Why nothing can be ordered of a run that is watched here, as the end of a sentence; empty: it can.
+        `where`: where its questions are answered, as a sentence.
 
         Such a run goes on in another process and is told by its journal alone. For the runs that begin from
         now on.
         """
         self.orders.why_none = why
-        self.pause.set_read_only(why)
+        self.pause.set_read_only(why, where)
+        self.questions.set_read_only(where)
         self.notes.set_read_only(why)
         self.tabs.state_tab.states_are_told = not why
 

@@ -158,7 +158,7 @@ def entry_of(run: RecordedRun) -> RunEntry:
         reason=run.reason,
         message=run.message,
         going_on=run.going_on,
-        waits=Waits.PAUSED if run.going_on and progress.paused else Waits.NOTHING,
+        waits=_waits(progress) if run.going_on else Waits.NOTHING,
         obstacle=check.obstacle,
         next_place=run.next_place,
         done_turns=run.done_turns,
@@ -170,6 +170,12 @@ def entry_of(run: RecordedRun) -> RunEntry:
         waited=duration.waited,
         agents=tuple(dict.fromkeys(turn.agent for turn in progress.turns.values())),
     )
+
+
+def _waits(progress: RunProgress) -> Waits:
+    if progress.paused:
+        return Waits.PAUSED
+    return Waits.ANSWER if progress.questions else Waits.NOTHING
 
 
 def _group_spent(progress: RunProgress) -> Spent:

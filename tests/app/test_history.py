@@ -40,7 +40,9 @@ from app.runs.entry import Outcome
 from app.runs.runs_page import RunsPage
 from app.side import Side
 from app.theme import font
-from core.events import RunPaused, RunStarted
+from core.answer import Answer
+from core.engine import Engine
+from core.events import Event, QuestionAsked, RunPaused, RunStarted
 from core.journal import Journal
 from core.open_runs import RunLock
 from core.progress import RunProgress
@@ -431,6 +433,38 @@ def test_a_run_that_goes_on_elsewhere_is_followed_live(
     assert "all loops used up" in side.opened.bar.title.text
     assert side.opened.offer.form.isVisible()
     assert side.opened.following.folder is None
+
+
+def test_a_question_of_a_run_elsewhere_is_seen_with_where_it_is_answered(
+    room: Room, shop: Workshop, elsewhere: Callable[[FinishedRun, str], Elsewhere]
+) -> None:
+    shop.agent("vera", text="I have seen nothing.", bad_update="missing")
+
+    def watch(engine: Engine, event: Event) -> None:
+        if isinstance(event, QuestionAsked):
+            engine.answer(event.turn, Answer.CONTINUE)
+
+    run = shop.run({"name": "audit", "preparation_agents": ["vera"], "on_missing_state": "ask"}, watch)
+    there = elsewhere(run, "question_asked")
+    room.list_runs(1)
+    row = room.page.runs.index_of(run.folder)
+    assert row.siblingAtColumn(Column.OUTCOME).data() == "waits for your answer"
+    assert room.page.detail.message.text().startswith("It is going on. vera waits for an answer there.")
+    room.key(Qt.Key.Key_Return)
+    side = room.history.side
+    room.until(lambda: side.opened is not None and side.opened.view.questions.isVisible())
+    assert side.opened is not None
+    bar = side.opened.view.questions
+    (question,) = bar.rows.values()
+    assert "vera did not answer with a state update" in question.question.text()
+    assert "decided in the other OpenLoop window" in question.elsewhere.text()
+    assert str(os.getpid()) in question.elsewhere.text()
+    assert not question.buttons, "it cannot be answered here"
+    there.write("question_answered")
+    room.until(lambda: not bar.isVisible())
+    there.write()
+    there.let_go()
+    room.until(lambda: not side.opened.view.origin.isVisible())
 
 
 def test_an_agent_that_prints_elsewhere_is_not_called_quiet(

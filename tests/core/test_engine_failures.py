@@ -15,6 +15,7 @@ from core.events import (
     Event,
     Merged,
     Noted,
+    QuestionAnswered,
     QuestionAsked,
     RetryScheduled,
     RunStatus,
@@ -22,6 +23,8 @@ from core.events import (
     TurnStarted,
     TurnStatus,
 )
+from core.journal import JOURNAL_NAME
+from core.recorded_run import read_run
 from tests.core.run_support import FinishedRun, Workshop, alive_agents, resume
 
 BAD_KINDS = ["missing", "bad_json", "truncated", "fenced", "file", "wrong_type"]
@@ -90,8 +93,32 @@ def test_on_missing_state_ask_waits_for_the_user(shop: Workshop, answer: Answer,
             engine.answer(event.turn, answer)
 
     run = shop.run({"preparation_agents": ["never"], "on_missing_state": "ask"}, watch)
-    assert len(run.of(QuestionAsked)) == 1
+    (asked,) = run.of(QuestionAsked)
     assert run.reason == reason
+    # Who follows the run from another process knows it from the journal alone.
+    told = [event for event in run.journal if isinstance(event, QuestionAsked | QuestionAnswered)]
+    assert told == [asked, *run.of(QuestionAnswered)]
+    assert [event.answer for event in run.of(QuestionAnswered)] == [answer]
+
+
+def test_a_run_that_was_cut_off_at_a_question_asks_anew(shop: Workshop) -> None:
+    """What the journal tells of the question is no answer, and no reason not to ask."""
+    shop.agent("never", bad_update="missing")
+
+    def watch(engine: Engine, event: Event) -> None:
+        if isinstance(event, QuestionAsked):
+            engine.answer(event.turn, Answer.CONTINUE)
+
+    run = shop.run({"preparation_agents": ["never"], "on_missing_state": "ask"}, watch)
+    journal = run.folder / JOURNAL_NAME
+    lines = journal.read_bytes().splitlines(keepends=True)
+    at = next(number for number, line in enumerate(lines) if b'"question_asked"' in line)
+    journal.write_bytes(b"".join(lines[: at + 1]))
+    assert read_run(run.folder).progress.questions == []
+    again = resume(run.folder, watch)
+    assert again.reason == "completed"
+    assert len(again.of(QuestionAsked)) == 1
+    assert not again.of(Noted), "nothing of the journal was passed over"
 
 
 def test_a_user_who_answers_try_again_gets_another_try(shop: Workshop) -> None:

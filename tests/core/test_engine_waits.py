@@ -21,6 +21,7 @@ from core.events import (
     AttemptStarted,
     Event,
     IterationStarted,
+    QuestionAnswered,
     QuestionAsked,
     RetryScheduled,
     RunFinished,
@@ -230,6 +231,7 @@ def test_a_group_that_runs_out_of_time_ends_its_questions(shop: Workshop) -> Non
     run = shop.run({"preparation_agents": [group], "on_missing_state": "ask"})
     assert run.reason == "group_timeout:audit:1.5"
     assert len(run.of(QuestionAsked)) == 1
+    assert [event.answer for event in run.of(QuestionAnswered)] == [None], "nobody answered"
 
 
 def test_only_the_first_answer_is_heard(shop: Workshop) -> None:

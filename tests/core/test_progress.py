@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.answer import Answer
 from core.events import (
     AttemptFinished,
     AttemptKind,
@@ -18,6 +19,7 @@ from core.events import (
     Merged,
     Noted,
     PhaseStarted,
+    QuestionAnswered,
     QuestionAsked,
     RetryScheduled,
     RunContinued,
@@ -205,6 +207,17 @@ def test_a_pause_holds_up_who_is_between_two_attempts_and_lets_others_finish() -
     assert progress.turns_at_work == [vera], "it is in the middle of an attempt"
 
 
+def test_a_question_stands_until_it_is_answered_whatever_was_printed_before() -> None:
+    progress = begun(
+        TurnStarted(time=100.0, turn=VERA), QuestionAsked(time=103.0, turn=VERA, message="vera?")
+    )
+    progress.apply(TurnActivity(time=102.5, turn=VERA, output_bytes=9))
+    assert [turn.question for turn in progress.questions] == ["vera?"]
+    assert progress.last_event == 103.0
+    progress.apply(QuestionAnswered(time=104.0, turn=VERA, answer=Answer.CONTINUE))
+    assert not progress.questions
+
+
 def test_conflicts_remember_where_they_were() -> None:
     conflict = Conflict("payload.score", MergeRule.LAST, "vera", 1, "linter", 2, 2)
     progress = begun(Merged(time=110.0, phase="loop", iteration=1, group=0, conflicts=(conflict,)))
@@ -246,6 +259,7 @@ EVENTS = st.one_of(
     st.builds(RunContinued, time=TIMES),
     st.builds(RunFinished, time=TIMES, status=st.sampled_from(RunStatus)),
     st.builds(StateChanged, time=TIMES, state=st.just(WorkflowState(iteration=1))),
+    st.builds(QuestionAnswered, time=TIMES, turn=TURNS),
     st.builds(TurnActivity, time=TIMES, turn=TURNS, steps=st.integers(0, 5)),
     st.builds(QuestionAsked, time=TIMES, turn=TURNS, message=st.just("What now?")),
 )
