@@ -39,6 +39,13 @@ def source(document: WorkflowDocument) -> Iterator[SettingsSource]:
     source.close()
 
 
+def put(file: Path, text: str) -> None:
+    """Write a file as a whole: it may be read at any moment."""
+    new = file.with_suffix(".new")
+    new.write_text(text, encoding="utf-8")
+    new.replace(file)
+
+
 def told_of(document: WorkflowDocument, file: Path) -> list[str]:
     return [problem.text() for problem in document.problems if problem.file == file]
 
@@ -48,11 +55,11 @@ def test_what_is_wrong_in_a_file_with_settings_is_a_problem_while_editing(
 ) -> None:
     del source
     file = tmp_path / "openloop.json"
-    file.write_text(BROKEN, encoding="utf-8")
+    put(file, BROKEN)
     qtbot.waitUntil(lambda: bool(told_of(document, file)))
     assert told_of(document, file)[0].startswith(f"{file}:1:")
 
-    file.write_text(ODD, encoding="utf-8")
+    put(file, ODD)
     qtbot.waitUntil(lambda: len(told_of(document, file)) == 2)
     assert any("Did you mean max_loops?" in line for line in told_of(document, file))
     assert any("here it has no effect" in line for line in told_of(document, file))
@@ -66,7 +73,7 @@ def test_its_line_names_the_file_and_has_a_link_that_opens_it(
 ) -> None:
     del source
     file = tmp_path / "openloop.json"
-    file.write_text(BROKEN, encoding="utf-8")
+    put(file, BROKEN)
     view = WorkflowView(document)
     qtbot.addWidget(view)
     view.resize(900, 700)
@@ -101,7 +108,7 @@ def test_a_value_that_cannot_be_in_this_workflow_is_told_where_it_stands(
 ) -> None:
     del source
     file = tmp_path / "openloop.json"
-    file.write_text('{\n  "backend": "nope"\n}', encoding="utf-8")
+    put(file, '{\n  "backend": "nope"\n}')
     qtbot.waitUntil(lambda: bool(told_of(document, file)))
     assert told_of(document, file)[0].startswith(f"{file}:2:")
     assert "nope" in told_of(document, file)[0]
@@ -117,10 +124,10 @@ def test_settings_that_another_program_writes_hold_at_once(
 ) -> None:
     del source
     file = tmp_path / "openloop.json"
-    file.write_text('{"on_parallel_error": "continue"}', encoding="utf-8")
+    put(file, '{"on_parallel_error": "continue"}')
     qtbot.waitUntil(lambda: document.settings_in_force.on_parallel_error == "continue")
 
-    file.write_text('{"on_parallel_error": "abort"}', encoding="utf-8")
+    put(file, '{"on_parallel_error": "abort"}')
 
     qtbot.waitUntil(lambda: document.settings_in_force.on_parallel_error == "abort")
 
@@ -129,14 +136,14 @@ def test_while_a_run_goes_on_the_settings_shown_are_those_that_it_began_with(
     document: WorkflowDocument, source: SettingsSource, tmp_path: Path, qtbot: QtBot
 ) -> None:
     file = tmp_path / "openloop.json"
-    file.write_text('{"on_parallel_error": "continue"}', encoding="utf-8")
+    put(file, '{"on_parallel_error": "continue"}')
     taken = resolve_settings(document.snapshot(), tmp_path, environ={}).effective.settings
 
     source.run_goes_on(True)
     source.take_from_run(taken)
     assert document.settings_in_force.on_parallel_error == "continue"
     assert document.in_force("on_parallel_error").source == str(file)
-    file.write_text('{"on_parallel_error": "abort"}', encoding="utf-8")
+    put(file, '{"on_parallel_error": "abort"}')
     source.refresh()
     qtbot.waitUntil(lambda: not source.reading)
     assert document.settings_in_force.on_parallel_error == "continue"
