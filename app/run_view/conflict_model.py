@@ -37,12 +37,16 @@ class _Kept:
 
 
 class ConflictModel(QAbstractTableModel):
-    """The conflicts of a run so far, one a row. Texts are made when they are asked for."""
+    """The conflicts of a run so far, or those up to a point of it, one a row. Texts are made when they are
+    asked for.
+    """
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.entries: list[RecordedConflict] = []
         """All of them, as they are numbered."""
+        self._rows: list[int] | None = None
+        """The numbers of those that are shown; None: all are."""
         self._paths: list[tuple[str, ...]] = []
         """Where each is in the state, as far as it was asked for."""
         self._same_path: dict[Hashable, list[int]] = {}
@@ -61,20 +65,41 @@ class ConflictModel(QAbstractTableModel):
         )
 
     def show(self, conflicts: Sequence[RecordedConflict]) -> bool:
-        """Have these; those that were there before stay. Whether anything changed."""
+        """Have these; those that were there before stay, and all are shown, unless `show_only` said else.
+        Whether anything changed."""
         known = len(self.entries)
         if len(conflicts) < known or (known and conflicts[known - 1] is not self.entries[-1]):
             self.beginResetModel()
-            self.entries = list(conflicts)
+            self.entries, self._rows = list(conflicts), None
             self._paths, self._same_path, self._sorted, self._kept = [], {}, 0, {}
             self.endResetModel()
             return True
         if len(conflicts) == known:
             return False
+        if self._rows is not None:
+            # They came after the point that is looked at.
+            self.entries += conflicts[known:]
+            return True
         self.beginInsertRows(_NO_INDEX, known, len(conflicts) - 1)
         self.entries += conflicts[known:]
         self.endInsertRows()
         return True
+
+    def show_only(self, numbers: Sequence[int] | None) -> None:
+        """Show those with these numbers, in this order; None: all."""
+        rows = None if numbers is None or len(numbers) == len(self.entries) else list(numbers)
+        if rows != self._rows:
+            self.beginResetModel()
+            self._rows = rows
+            self.endResetModel()
+
+    def number(self, row: int) -> int:
+        """The number of the conflict in a row."""
+        return row if self._rows is None else self._rows[row]
+
+    def shows(self, number: int) -> bool:
+        """Whether this one is in a row."""
+        return number < len(self.entries) if self._rows is None else number in self._rows
 
     def paths(self) -> list[tuple[str, ...]]:
         """Where each is in the state."""
@@ -100,7 +125,9 @@ class ConflictModel(QAbstractTableModel):
     # --- Qt's side -------------------------------------------------------------------------------------
 
     def rowCount(self, parent: QModelIndex | QPersistentModelIndex = _NO_INDEX) -> int:  # noqa: N802
-        return 0 if parent.isValid() else len(self.entries)
+        if parent.isValid():
+            return 0
+        return len(self.entries) if self._rows is None else len(self._rows)
 
     def columnCount(self, parent: QModelIndex | QPersistentModelIndex = _NO_INDEX) -> int:  # noqa: N802
         return 0 if parent.isValid() else len(self._headers)
@@ -124,7 +151,8 @@ class ConflictModel(QAbstractTableModel):
         return None
 
     def _text(self, row: int, column: int) -> str:
-        entry = self.entries[row]
+        number = self.number(row)
+        entry = self.entries[number]
         conflict = entry.conflict
         if column == PATH:
             return _short(conflict.path)
@@ -133,7 +161,7 @@ class ConflictModel(QAbstractTableModel):
         if column == SECOND:
             return self._written(conflict.second_writer, conflict.second_value)
         if column == KEPT:
-            keepers = visible(keeper_words(self.keepers(row)))
+            keepers = visible(keeper_words(self.keepers(number)))
             return self.tr("{0} ({1})").format(_short(conflict.outcome), keepers)
         return conflict.rule.value if column == RULE else where_words(entry)
 

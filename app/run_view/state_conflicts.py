@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
+from typing import TypeAlias
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHeaderView, QTreeView, QVBoxLayout, QWidget
 
 from app.buttons import Button, ButtonLook
 from app.focus_line import FocusLine
-from app.labels import Line
+from app.labels import Line, QuietLabel
 from app.run_view.conflict_model import ConflictModel
 from app.run_view.conflict_words import conflict_text
 from app.run_view.flat_rows import flatten
+from app.run_view.state_model import NO_DISPUTES, Disputes
 from app.scroll_bar import use_thin_scroll_bars
 from core.progress import RecordedConflict
+from core.state import Phase
 from core.visible_text import visible
+
+GroupPlace: TypeAlias = tuple[Phase, int, int]
+"""Phase, iteration and number of a group."""
 
 
 class ConflictTable(QWidget):
-    """All conflicts of a run so far. `button` says how many there are and shows and hides the table; where it
-    stands is the owner's.
+    """The conflicts of a run up to the point that is looked at. `button` says how many those are, and of how
+    many, and shows and hides the table; where it stands is the owner's.
 
     Signals: `chosen(int)`: the user wants to read this one, counted from 0.
     """
@@ -31,6 +37,9 @@ class ConflictTable(QWidget):
         super().__init__(parent)
         self.model = ConflictModel(self)
         self._up_to: int | None = None
+        """How many of them there were at the point that is looked at; None: it is the latest."""
+        self._known_disputes: tuple[object, Disputes] = (None, NO_DISPUTES)
+        """The disputes that were sorted last, and what they follow from."""
         self.button = Button("", ButtonLook.FLAT, "triangle-alert", self.parentWidget())
         self.button.setCheckable(True)
         self.button.setToolTip(self.tr("List what agents did not agree about"))
@@ -41,7 +50,13 @@ class ConflictTable(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(Line(self))
-        column.addWidget(self.table)
+        self.none = QuietLabel(self.tr("Up to this point the agents agreed."), self)
+        self.none.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.none.setWordWrap(True)
+        self.none.setMargin(12)
+        self.none.hide()
+        column.addWidget(self.none, 1)
+        column.addWidget(self.table, 1)
         self.hide()
 
     def _make_table(self) -> QTreeView:
@@ -67,7 +82,7 @@ class ConflictTable(QWidget):
         return self.model.entries
 
     def show_conflicts(self, conflicts: Sequence[RecordedConflict]) -> bool:
-        """Show these; those that were shown before stay. Whether anything changed. Cheap however many."""
+        """Have these; those that were there before stay. Whether anything changed. Cheap however many."""
         if not self.model.show(conflicts):
             return False
         count = len(conflicts)
@@ -75,13 +90,41 @@ class ConflictTable(QWidget):
         self.button.setVisible(count > 0)
         if not count:
             self.button.setChecked(False)
+            self._show_up_to(None)
         return True
 
-    def say_up_to(self, count: int | None) -> None:
-        """How many there were up to the point that is shown; None: it is the latest."""
-        if count != self._up_to:
-            self._up_to = count
-            self._say_count()
+    def disputes(self, places: Set[GroupPlace], *, latest: bool) -> Disputes:
+        """Show the conflicts of these merges, which are all up to the point that is looked at; gives them by
+        where they are in the state. `latest`: it is the last point, so that all of them count."""
+        entries = self.entries
+        key = (len(entries), entries[-1] if entries else None, places)
+        if self._known_disputes[0] != key:
+            paths = self.model.paths()
+            numbers = [
+                number
+                for number, entry in enumerate(entries)
+                if (entry.phase, entry.iteration, entry.group) in places
+            ]
+            self._known_disputes = (key, Disputes.of((number, paths[number]) for number in numbers))
+            self._show_up_to(None if latest else numbers)
+        return self._known_disputes[1]
+
+    def show_all(self) -> None:
+        """Show them all, until `disputes` is asked for those of other places."""
+        self._known_disputes = (None, NO_DISPUTES)
+        self._show_up_to(None)
+
+    def shows(self, number: int) -> bool:
+        """Whether the conflict of this number is in the table."""
+        return self.model.shows(number)
+
+    def _show_up_to(self, numbers: Sequence[int] | None) -> None:
+        self._up_to = None if numbers is None else len(numbers)
+        self.model.show_only(numbers)
+        some = self.model.rowCount() > 0
+        self.table.setVisible(some)
+        self.none.setVisible(not some)
+        self._say_count()
 
     def _say_count(self) -> None:
         count, up_to = len(self.entries), self._up_to
@@ -110,4 +153,4 @@ class ConflictTable(QWidget):
     def _choose(self) -> None:
         index = self.table.currentIndex()
         if index.isValid():
-            self.chosen.emit(index.row())
+            self.chosen.emit(self.model.number(index.row()))

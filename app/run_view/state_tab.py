@@ -31,7 +31,7 @@ from app.run_view.rest_bar import RestBar
 from app.run_view.state_conflicts import ConflictTable
 from app.run_view.state_find import StateFind
 from app.run_view.state_finding import StateFinding
-from app.run_view.state_model import NO_DISPUTES, Disputes, StateModel
+from app.run_view.state_model import Disputes, StateModel
 from app.run_view.state_raw import StateRaw
 from app.run_view.state_taking import Shown, StateTaking
 from app.run_view.state_tree import StateTree
@@ -72,11 +72,9 @@ class StateTab(QWidget):
         """The points have changed since they were shown."""
         self._look: StateLook | None = None
         """What is shown."""
-        self._known_disputes: tuple[object, Disputes] = (None, NO_DISPUTES)
-        """The disputes that were sorted last, and what they follow from."""
         self._run_id = ""
-        self._reads_conflict = False
-        """The pane below the tree shows a conflict, not a value of the state."""
+        self._conflict_read: int | None = None
+        """Number of the conflict that the pane below the tree shows; None: it shows a value of the state."""
         self.work = StateWork(self)
         self.model = StateModel(self)
         self.tree = StateTree(self.model, self)
@@ -92,9 +90,7 @@ class StateTab(QWidget):
         self.changes_button = Button(self.tr("Only changes"), ButtonLook.OUTLINED, "diff", self)
         self.changes_button.setCheckable(True)
         self.changes_button.setToolTip(self.tr("Show only what the last merge changed"))
-        tell_why_off(
-            self.changes_button, self.tr("No change is known here, or the state is shown as JSON.")
-        )
+        tell_why_off(self.changes_button, self.tr("No change is known here, or the state is shown as JSON."))
         self.raw_button = Button(self.tr("JSON"), ButtonLook.OUTLINED, "braces", self)
         self.raw_button.setCheckable(True)
         self.raw_button.setToolTip(self.tr("Show the state as JSON text, as agents get it"))
@@ -218,7 +214,7 @@ class StateTab(QWidget):
         self._wait.stop()
         self._history = StateHistory(folder, past, states_are_told=self.states_are_told)
         self._look = None
-        self._reads_conflict = False
+        self._conflict_read = None
         self._dirty = past is not None
         self.points.begin()
         self.changes_button.setChecked(False)
@@ -238,7 +234,10 @@ class StateTab(QWidget):
             self._refresh()
 
     def open_conflicts(self) -> None:
-        """Go to the conflicts."""
+        """Go to the conflicts; where there were none up to the point that is looked at, to the latest."""
+        if not self.conflict_part.model.rowCount():
+            self.points.choose_latest()
+            self.conflict_part.show_all()
         self.conflict_part.open()
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
@@ -314,7 +313,9 @@ class StateTab(QWidget):
             return
         only = self.changes_button.isChecked()
         self.tree.show_state(look.state, look.changes, self._disputes(), only_changes=only)
-        if not self._reads_conflict:
+        if self._conflict_read is not None and not self.conflict_part.shows(self._conflict_read):
+            self._conflict_read = None
+        if self._conflict_read is None:
             self._show_value(self.tree.currentIndex())
 
     @Slot()
@@ -338,31 +339,19 @@ class StateTab(QWidget):
             (point.phase, point.iteration, point.group)
             for point in self._history.points[: self.points.number + 1]
         }
-        entries = self.conflict_part.entries
-        key = (len(entries), entries[-1] if entries else None, places)
-        if self._known_disputes[0] != key:
-            paths = self.conflict_part.model.paths()
-            numbers = [
-                number
-                for number, entry in enumerate(entries)
-                if (entry.phase, entry.iteration, entry.group) in places
-            ]
-            latest = self.points.number + 1 >= len(self._history.points)
-            self.conflict_part.say_up_to(None if latest else len(numbers))
-            found = Disputes.of((number, paths[number]) for number in numbers)
-            self._known_disputes = (key, found)
-        return self._known_disputes[1]
+        latest = self.points.number + 1 >= len(self._history.points)
+        return self.conflict_part.disputes(places, latest=latest)
 
     # --- reading ---------------------------------------------------------------------------------------
 
     @Slot(QModelIndex)
     def _value_chosen(self, index: QModelIndex) -> None:
-        self._reads_conflict = False
+        self._conflict_read = None
         self._show_value(index)
 
     @Slot()
     def _leave_conflict(self) -> None:
-        self._reads_conflict = False
+        self._conflict_read = None
 
     def _show_value(self, index: QModelIndex) -> None:
         self._show_pane(index.isValid())
@@ -391,7 +380,7 @@ class StateTab(QWidget):
     @Slot(int)
     def _read_conflict(self, number: int) -> None:
         """Show all of a conflict in the pane below the tree."""
-        self._reads_conflict = True
+        self._conflict_read = number
         self.rest.say("")
         self.raw_button.setChecked(False)
         self._show_pane(True)

@@ -13,6 +13,7 @@ from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from app.run_view.conflict_model import WHERE
 from app.run_view.run_view import RunView
 from app.run_view.state_model import KEY, VALUE, WRITER, StateModel
 from app.run_view.state_tab import StateTab
@@ -181,7 +182,7 @@ def test_a_conflict_is_marked_where_it_is_and_both_values_are_one_click_away(
     assert "Kept (linter):\n71" in read
 
 
-def test_at_an_earlier_point_the_conflicts_up_to_there_are_counted(tab: StateTab, qtbot: QtBot) -> None:
+def test_at_an_earlier_point_only_the_conflicts_up_to_there_are_listed(tab: StateTab, qtbot: QtBot) -> None:
     run = Running(tab)
     conflicts: list[RecordedConflict] = []
     for score in range(3):
@@ -189,13 +190,33 @@ def test_at_an_earlier_point_the_conflicts_up_to_there_are_counted(tab: StateTab
         conflict = Conflict("payload.score", MergeRule.LAST, "vera", score, "linter", score + 10, score + 10)
         conflicts.append(RecordedConflict(conflict, "loop", score + 1, 0))
         tab.show_conflicts(conflicts)
-    button = tab.conflict_part.button
+    button, model = tab.conflict_part.button, tab.conflict_part.model
+
+    def listed() -> list[str]:
+        return [str(model.index(row, WHERE).data()) for row in range(model.rowCount())]
+
     assert button.text() == "3 conflicts"
+    tab.open_conflicts()
+    QTest.keyClick(tab.conflicts, Qt.Key.Key_End)
+    assert "linter wrote:\n12" in tab.value.toPlainText()
     tab.points.step_back()
     tab.points.step_back()
     qtbot.waitUntil(lambda: button.text() == "1 of 3 conflicts")
-    tab.points.choose_latest()
-    qtbot.waitUntil(lambda: button.text() == "3 conflicts")
+    assert listed() == ["Loop · iteration 1"]
+    assert "linter wrote:\n12" not in tab.value.toPlainText(), "it is not known there yet"
+    conflict = Conflict("payload.score", MergeRule.LAST, "vera", 3, "linter", 13, 13)
+    tab.show_conflicts([*conflicts, RecordedConflict(conflict, "loop", 4, 0)])
+    assert button.text() == "1 of 4 conflicts"
+    assert listed() == ["Loop · iteration 1"], "what comes later stays out"
+
+    tab.points.step_back()
+    qtbot.waitUntil(lambda: button.text() == "0 of 4 conflicts")
+    assert tab.conflict_part.none.isVisible()
+    tab.open_conflicts()
+    assert len(listed()) == 4, "whoever wants to see conflicts is led to where there are some"
+    assert tab.points.follows
+    qtbot.waitUntil(lambda: button.text() == "4 conflicts")
+    assert "linter wrote:\n10" in tab.value.toPlainText()
 
 
 def test_thousands_of_conflicts_are_spelled_out_only_where_one_looks(
@@ -251,6 +272,11 @@ def test_the_rows_of_conflicts_keep_the_rules_of_models(tab: StateTab) -> None:
     model.show(known)
     assert model.rowCount() == 1_200
     assert model.index(1_199, 3).data() == "2 (two)"
+    model.show_only([7, 9])
+    assert (model.rowCount(), model.number(1), model.shows(8)) == (2, 9, False)
+    model.show_only(None)
+    assert model.rowCount() == 1_200
+    model.show_only([7])
     model.show(known[5:9])
     assert [model.index(row, 5).data() for row in range(model.rowCount())] == [
         f"Loop · iteration {number}" for number in (5, 6, 7, 8)
