@@ -154,21 +154,23 @@ class _CommandDelegate(QStyledItemDelegate):
             right = box.right() - _MARGIN
             keys_width = metrics.horizontalAdvance(command.keys)
             middle = Qt.AlignmentFlag.AlignVCenter
-            painter.setPen(colors.color("quiet" if enabled else "disabled"))
+            painter.setPen(colors.color("quiet"))
             painter.drawText(
                 box.adjusted(0, 0, -_MARGIN, 0), middle | Qt.AlignmentFlag.AlignRight, command.keys
             )
             left = box.left() + _MARGIN + _ICON + 8
             room = right - left - (keys_width + 16 if keys_width else 0)
-            painter.setPen(colors.color("text" if enabled else "disabled"))
+            # What cannot be done now is read, too: below stands why.
+            painter.setPen(colors.color("text" if enabled else "quiet"))
             name = metrics.elidedText(command.name, Qt.TextElideMode.ElideRight, room)
             painter.drawText(QRect(left, box.top(), room, box.height()), middle, name)
             used = metrics.horizontalAdvance(name) + 12
             if room - used > 40:
                 painter.setFont(font(TextSize.SMALL))
-                painter.setPen(colors.color("quiet" if enabled else "disabled"))
+                painter.setPen(colors.color("quiet"))
+                words = [command.place, "" if enabled else self.tr("not now")]
                 place = QFontMetrics(font(TextSize.SMALL)).elidedText(
-                    command.place, Qt.TextElideMode.ElideRight, room - used
+                    " · ".join(filter(None, words)), Qt.TextElideMode.ElideRight, room - used
                 )
                 painter.drawText(QRect(left + used, box.top(), room - used, box.height()), middle, place)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QKeySequence, QPalette, QResizeEvent
+from PySide6.QtGui import QAccessible, QFontMetrics, QKeyEvent, QKeySequence, QPalette, QResizeEvent
 from PySide6.QtWidgets import QCompleter, QGridLayout, QLabel, QLineEdit, QScrollArea, QVBoxLayout, QWidget
 
 from app import field_text
@@ -43,6 +43,8 @@ class AgentForm(QScrollArea):
     `finished()`: the user left a field; `undo_requested()`, `redo_requested()`; `others_requested()`: show
     the keys that have no field.
     """
+
+    accessible_role = QAccessible.Role.Grouping
 
     edited = Signal(str, object, str)
     refused = Signal(str, object, str)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QAction, QKeySequence, QPainter, QPaintEvent, QPalette
+from PySide6.QtGui import QAccessible, QAction, QKeySequence, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QVBoxLayout, QWidget
 
 from app.buttons import Button, ButtonLook
@@ -23,6 +23,8 @@ class AgentHead(QWidget):
     Signals: `save_requested()`, `revert_requested()`, `close_requested()`; `other_chosen(Path)`: another
     agent with unsaved changes. The actions of the menu are connected by who owns the editor.
     """
+
+    accessible_role = QAccessible.Role.Grouping
 
     save_requested = Signal()
     revert_requested = Signal()
