@@ -80,6 +80,7 @@ class Unexpected(QObject):
             self._hear(told.exc_type, told.exc_value, told.exc_traceback)
 
     def _hear(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        _forget_last()
         if not issubclass(kind, Exception):
             self._print(kind, error, trace)
             return
@@ -135,6 +136,17 @@ class Unexpected(QObject):
         from app.editor import FilePlace
 
         self.file_requested.emit(FilePlace(self.file))
+
+
+def _forget_last() -> None:
+    """Let go of the failure that Python keeps for a debugger.
+
+    Its traceback holds the locals of all that was called at the time. A widget among them would live until
+    the next failure, and then die wherever that comes: in the midst of painting, or on a worker.
+    """
+    for name in ("last_exc", "last_type", "last_value", "last_traceback"):
+        if hasattr(sys, name):
+            setattr(sys, name, None)
 
 
 def _innermost(trace: TracebackType | None) -> tuple[str, int]:
