@@ -1,4 +1,4 @@
-"""The user guide, which is a file beside the program."""
+"""The user guide, which is a file beside the program or inside it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,12 @@ from app.notice_bar import Notice, NoticeArea, Tone
 
 
 def user_guide() -> Path | None:
-    """The user guide; None where it is not installed."""
-    path = resources.folder().parent / "docs" / "user-guide.md"
-    return path if path.is_file() else None
+    """The user guide; None where somebody took it away."""
+    # A checkout has its documents beside the code; the package has them among its resources, as what is
+    # beside it belongs to others.
+    inside = resources.folder()
+    paths = (folder / "docs" / "user-guide.md" for folder in (inside, inside.parent))
+    return next((path for path in paths if path.is_file()), None)
 
 
 class GuideOpening(QObject):

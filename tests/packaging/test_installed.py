@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -141,7 +142,12 @@ def test_the_package_holds_the_code_and_the_resources_and_nothing_else(wheel: Pa
         for path in folder.rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
-    assert inside == here
+    # The guide, as it is beside the code, among the resources.
+    guide = {name for name in inside if name.startswith(("resources/docs/", "resources/README.md"))}
+    assert inside - guide == here
+    assert {name.removeprefix("resources/") for name in guide} <= {
+        path.relative_to(PROJECT).as_posix() for path in (*PROJECT.glob("*.md"), *PROJECT.glob("docs/**/*"))
+    }
     assert any(name.endswith(".dist-info/licenses/LICENSE") for name in names)
 
 
@@ -188,6 +194,19 @@ def test_the_command_runs_a_shipped_example_to_its_end(copy: InstalledCopy, tmp_
     assert done.stdout.rstrip().endswith("completed)")
     [run] = [path for path in (tmp_path / ".openloop").iterdir() if path.is_dir()]
     assert (run / "state.json").is_file()
+
+
+def test_the_copy_brings_the_user_guide_with_its_pictures_and_the_pages_that_it_leads_to(
+    copy: InstalledCopy, tmp_path: Path
+) -> None:
+    program = "from app.user_guide import user_guide; print(user_guide())"
+    done = copy.run(copy.python, "-c", program, cwd=tmp_path, home=tmp_path)
+    guide = Path(done.stdout.strip())
+    assert guide == copy.site_packages / "resources" / "docs" / "user-guide.md", done.stderr
+    text = guide.read_text(encoding="utf-8")
+    links = {link for link in re.findall(r"\]\(([^)#]+)[^)]*\)", text) if "://" not in link}
+    assert sum(link.endswith(".png") for link in links) > 10
+    assert [link for link in sorted(links) if not (guide.parent / link).is_file()] == []
 
 
 def test_the_version_is_the_packages(copy: InstalledCopy, wheel: Path, tmp_path: Path) -> None:
