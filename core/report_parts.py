@@ -239,10 +239,15 @@ def place_words(phase: Phase, iteration: int, name: str = "", index: int | None 
     return where if index is None else say("{place}, group {number}", place=where, number=index + 1)
 
 
+def left_out(count: int, what: Callable[[int], str], where: str) -> LeftOut:
+    """So much is not on the page; NOTHING where all of it is. `what`: so many, in words; `where` all of them
+    are, in a sentence."""
+    return LeftOut(what(count), where) if count > 0 else NOTHING
+
+
 def rest_of(found: Sequence[object], what: Callable[[int], str], where: str) -> LeftOut:
-    """What of a list is beyond MOST_LISTED. `what`: so many; `where` all are, in a sentence."""
-    more = len(found) - MOST_LISTED
-    return LeftOut(what(more), where) if more > 0 else NOTHING
+    """What of a list is beyond MOST_LISTED, as `left_out` says it."""
+    return left_out(len(found) - MOST_LISTED, what, where)
 
 
 def all_in_json() -> str:
@@ -269,4 +274,4 @@ def json_part(value: object, most: int, where: str) -> Json:
     """The first `most` bytes of a value as JSON; `where` all of it is, in a sentence."""
     text = json_bytes(value)
     part, left = json_shown(text, most)
-    return Json(part, size_words(len(text)), LeftOut(size_words(left), where) if left else NOTHING)
+    return Json(part, size_words(len(text)), left_out(left, size_words, where))

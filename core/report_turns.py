@@ -15,7 +15,6 @@ from core.report_parts import (
     MOST_MESSAGE,
     MOST_TURNS,
     MOST_VALUE,
-    NOTHING,
     STATUS_ICONS,
     AttemptRow,
     Fact,
@@ -23,6 +22,7 @@ from core.report_parts import (
     LeftOut,
     TurnRow,
     json_part,
+    left_out,
     moment_words,
     place_words,
     status_word,
@@ -43,11 +43,9 @@ def turn_rows(
     sizes = [len(json_bytes(turn.update.payload)) if turn.update is not None else 0 for turn in turns]
     share = fair_share(sizes, MOST_ANSWERS)
     rows = {turn.id: _turn(turn, clock, anchors[turn.id], share) for turn in turns}
-    long = sum(size > share for size in sizes)
-    if not long:
-        return rows, NOTHING
-    where = say_number(long, "1 long answer is cut.", "{count:,} long answers are cut.")
-    return rows, LeftOut(size_words(sum(max(0, size - share) for size in sizes)), where)
+    beyond = [size - share for size in sizes if size > share]
+    why = say_number(len(beyond), "1 long answer is cut.", "{count:,} long answers are cut.")
+    return rows, left_out(sum(beyond), size_words, why)
 
 
 def _turn(turn: TurnReport, clock: RunClock, anchor: str, share: int) -> TurnRow:
@@ -58,7 +56,6 @@ def _turn(turn: TurnReport, clock: RunClock, anchor: str, share: int) -> TurnRow
         path = f"{TURNS_NAME}/{shown(turn.folder, MOST_VALUE)}/{UPDATE_NAME}"
         where = say("All of it is in {path}.", path=path)
         answer = json_part(said, share + 200, where)
-    attempts = len(turn.attempts)
     return TurnRow(
         anchor=anchor,
         title=shown(turn.title, MOST_VALUE),
@@ -69,7 +66,7 @@ def _turn(turn: TurnReport, clock: RunClock, anchor: str, share: int) -> TurnRow
         icon=STATUS_ICONS[turn.status],
         began=time_words(clock.seconds(turn.started)) if turn.started is not None else "–",
         time=time_words(turn.seconds),
-        attempts_words=f"{attempts:,}" if attempts != 1 else "1",
+        attempts_words=f"{len(turn.attempts):,}",
         tokens=f"{turn.usage.total_tokens:,}",
         cost=usage_words(turn.usage),
         digest=_digest(turn, message),

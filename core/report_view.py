@@ -24,6 +24,7 @@ from core.report_parts import (
     all_in_json,
     anchors_of,
     json_part,
+    left_out,
     moment_words,
     place_words,
     rest_of,
@@ -85,10 +86,10 @@ def page_of(report: RunReport, clock: RunClock) -> Page:
             for group in report.groups
             if not group.turns or any(turn in rows for turn in group.turns)
         ),
-        turns_left=_left(len(report.turns) - len(rows), turn_words),
+        turns_left=left_out(len(report.turns) - len(rows), turn_words, all_in_json()),
         answers_left=answers_left,
         failures=tuple(failures),
-        failures_left=_left(len(failed) - len(failures), _failure_words),
+        failures_left=left_out(len(failed) - len(failures), _failure_words, all_in_json()),
         conflicts=conflicts,
         conflicts_left=conflicts_left,
         notes=notes,
@@ -225,10 +226,6 @@ def _listed(
     return tuple(row(each) for each in found[:MOST_LISTED]), rest_of(
         found, what, say("All of them are in the run's journal, and in its report as JSON.")
     )
-
-
-def _left(more: int, what: Callable[[int], str]) -> LeftOut:
-    return LeftOut(what(more), all_in_json()) if more > 0 else LeftOut()
 
 
 def _conflict_words(count: int) -> str:
