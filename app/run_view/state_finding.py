@@ -90,7 +90,9 @@ class StateFinding(QObject):
     def _show_count(self) -> None:
         search = self._search
         if search is not None:
-            self._field.show_count(self.match, search.count, searching=not search.done, more=search.more)
+            # First: what is found meanwhile is not in the count.
+            searching = not search.done
+            self._field.show_count(self.match, search.count, searching=searching, more=search.more)
 
     def _go_to(self, number: int) -> None:
         assert self._search is not None  # a match is one of a search

@@ -257,6 +257,8 @@ class StateTab(QWidget):
             return
         look = self._history.quick_look(number)
         if look is not None:
+            # A worker may still be at another point, or at this one as it was before.
+            self.work.look_no_more()
             self._show(look)
         else:
             self.work.look(self._history, number)

@@ -121,6 +121,12 @@ class StateWork(QObject):
         """Have the state at a point; `looked` or `unknown` tells."""
         self._wish("look", lambda: history.look(number))
 
+    def look_no_more(self) -> None:
+        """What `look` was asked for is not wanted any more: neither the state nor why it cannot be had."""
+        self._wishes.pop("look", None)
+        if self._at_work is not None and self._at_work[1] == "look":
+            self._stale.add("look")
+
     def write(self, state: WorkflowState) -> None:
         """Have a state as JSON to show; `written` tells."""
         self._wish("write", lambda: raw_json(state))
