@@ -102,7 +102,8 @@ class ElidedLabel(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         del event
         with QPainter(self) as painter:
-            painter.setPen(theme().color("text"))
+            quiet = self.foregroundRole() is QPalette.ColorRole.PlaceholderText
+            painter.setPen(theme().color("quiet" if quiet else "text"))
             metrics = QFontMetrics(self.font())
             text = metrics.elidedText(self._text, self._cut, self.width())
             painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,19 +54,17 @@ class OpenedRun(QWidget):
         layout.addWidget(self.view, 1)
         self.folder: Path | None = None
         """The run that is shown."""
+        self._entry: RunEntry | None = None
+        """It, as the list knows it, and as it stands now."""
 
     def show_run(self, entry: RunEntry, run: RecordedRun, where: Whereabouts | None = None) -> None:
         """Show this run. `where`: of one that goes on, what runs it."""
-        from app.runs.run_delegate import icon_of
-        from app.runs.words import day_words, ending_words
-
         page = self.view.tabs.page if self.folder == entry.folder else ""
         self.following.stop()
         self.folder, self._progress = entry.folder, run.progress
         now = self._clock()
-        parts = (run.workflow, day_words(run.started, now), ending_words(entry))
-        title = " · ".join(part for part in parts if part)
-        self.bar.show_run(title, icon_of(entry))
+        self._entry = entry
+        self._show_title(now)
         self.view.set_recorded(not run.going_on)
         self.view.banner.offer_again(False)
         if run.going_on:
@@ -82,6 +81,17 @@ class OpenedRun(QWidget):
         if page:
             # It was followed until now: whoever reads something in it goes on reading.
             self.view.tabs.show_page(page)
+
+    def _show_title(self, now: float) -> None:
+        """Which run it is, when it began, and how it stands."""
+        from app.runs.run_delegate import icon_of
+        from app.runs.words import day_words, ending_words
+
+        entry = self._entry
+        if entry is None:
+            return
+        parts = (entry.workflow, day_words(entry.started, now), ending_words(entry))
+        self.bar.show_run(" · ".join(part for part in parts if part), icon_of(entry))
 
     def _turns_at_work(self) -> dict[str, Path]:
         """By turn id: their folders."""
@@ -129,14 +139,24 @@ class OpenedRun(QWidget):
         """This happened where it runs; or only time went on."""
         if events:
             self._progress.apply_all(events)
+            self._follow_waits()
             self.view.take(events, self._clock())
         elif self._progress.running:
             self.view.tick(self._clock())
 
+    def _follow_waits(self) -> None:
+        """It may wait for somebody now, or not any more."""
+        from app.runs.entry import waits_of
+
+        waits = waits_of(self._progress)
+        if self._entry is not None and self._entry.waits is not waits:
+            self._entry = replace(self._entry, waits=waits)
+            self._show_title(self._clock())
+
     def let_go(self) -> None:
         """Show nothing, and hold no file of the run open."""
         self.following.stop()
-        self.folder, self._progress = None, RunProgress()
+        self.folder, self._entry, self._progress = None, None, RunProgress()
         self.view.show_origin("")
         self.view.set_read_only("")
         self.view.begin(self._progress)

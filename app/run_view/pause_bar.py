@@ -102,6 +102,8 @@ class PauseBar(QWidget):
             self.advice.setText(f"{advice} {self._where}".strip())
             for button in (self.resume_button, self.stop_button):
                 button.setEnabled(not self._read_only)
+                # Where it is decided is said in the line above.
+                button.setVisible(not self._where)
             announce(self, f"{words} {self.why.text()}", urgent=True)
         if progress.stopping is not None:
             self._switch_off()

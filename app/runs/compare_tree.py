@@ -31,7 +31,7 @@ _PADDING = 6
 """Above and below the text of a row."""
 _LOOKED_AT = 200
 """Rows that tell how much room their names and differences need."""
-_MOST_LINES = 8
+_MOST_LINES = 12
 """Lines of a text that wraps; a tool tip has the rest."""
 _NARROWEST = 24
 

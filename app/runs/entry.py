@@ -158,7 +158,7 @@ def entry_of(run: RecordedRun) -> RunEntry:
         reason=run.reason,
         message=run.message,
         going_on=run.going_on,
-        waits=_waits(progress) if run.going_on else Waits.NOTHING,
+        waits=waits_of(progress) if run.going_on else Waits.NOTHING,
         obstacle=check.obstacle,
         next_place=run.next_place,
         done_turns=run.done_turns,
@@ -172,7 +172,8 @@ def entry_of(run: RecordedRun) -> RunEntry:
     )
 
 
-def _waits(progress: RunProgress) -> Waits:
+def waits_of(progress: RunProgress) -> Waits:
+    """For what a run that goes on waits."""
     if progress.paused:
         return Waits.PAUSED
     return Waits.ANSWER if progress.questions else Waits.NOTHING

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.runs.entry import RunEntry, Waits
+from app.runs.entry import RunEntry, Waits, waits_of
 from app.runs.words import tr
 from core.usage import Spent
 
@@ -36,11 +36,10 @@ class LiveRun:
         from core.statuses import TurnStatus
 
         turns = progress.turns.values()
-        waits = Waits.ANSWER if progress.questions else Waits.NOTHING
         duration = run_duration(progress, now, chart)
         return cls(
             Path(progress.folder),
-            Waits.PAUSED if progress.paused else waits,
+            waits_of(progress),
             # Whole seconds: nobody sees more, and a row that looks the same is not painted again.
             float(whole_seconds(duration.seconds)),
             float(whole_seconds(duration.waited)),

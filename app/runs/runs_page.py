@@ -91,6 +91,7 @@ class RunsPage(QWidget):
         self.chips = OutcomeChips(self)
         self.chips.chosen.connect(self._show_outcomes)
         self.where = ElidedLabel("", parent=self)
+        self.where.setForegroundRole(QPalette.ColorRole.PlaceholderText)
         self.count = QuietLabel("", self)
         self.list = RunTable(self.runs, self)
         self.actions_of_runs = RunActions(self.list, self)
@@ -455,6 +456,9 @@ class RunsPage(QWidget):
         if beside:
             # With a little more of the page the list has room for the agents, too.
             listed = max(listed, min(self.list.wanted_width(), whole * 2 // 3))
+        elif whole >= _SHORT:
+            # What is said of a run needs no more room in a higher window.
+            listed = max(listed, whole - self.detail.sizeHint().height())
         self.splitter.setSizes([listed, whole - listed])
 
 

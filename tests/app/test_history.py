@@ -460,8 +460,11 @@ def test_a_question_of_a_run_elsewhere_is_seen_with_where_it_is_answered(
     assert "decided in the other OpenLoop window" in question.elsewhere.text()
     assert str(os.getpid()) in question.elsewhere.text()
     assert not question.buttons, "it cannot be answered here"
+    title = side.opened.bar.title
+    assert "waits for your answer" in title.text
     there.write("question_answered")
     room.until(lambda: not bar.isVisible())
+    assert "goes on" in title.text
     there.write()
     there.let_go()
     room.until(lambda: not side.opened.view.origin.isVisible())
@@ -526,6 +529,8 @@ def test_a_run_that_is_paused_elsewhere_is_resumed_there(
     assert not pause.resume_button.isEnabled()
     assert not pause.stop_button.isEnabled()
     assert "another window" in pause.resume_button.toolTip()
+    assert not pause.resume_button.isVisible()
+    assert "decided in the other OpenLoop window" in pause.advice.text()
 
 
 def test_nothing_is_followed_any_more_when_one_goes_back(
