@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 
 import resources
 from app.agent_source import AgentSource
-from app.notice_bar import Notice, NoticeAction, NoticeArea, Tone
+from app.notice_bar import Notice, NoticeArea, Tone
 from app.problem_text import problem_lines
 from app.question import Choice, ask
 from core.agent_folders import agent_folders, user_agents_folder
@@ -22,6 +22,7 @@ from core.problems import UserFileError
 from core.run_folders import workdir_of
 
 if TYPE_CHECKING:
+    from app.agent_fixes import AgentFixes
     from app.document import WorkflowDocument
     from app.new_agent import NewAgent, NewAgentDialog, Place
     from core.agent import AgentLibrary
@@ -56,6 +57,9 @@ class AgentActions(QObject):
         """The dialog for a new agent, while it is open."""
         self.question: QMessageBox | None = None
         self._key: tuple[str | None, str | None, Path | None] | None = None
+        self.is_unsaved: Callable[[Path], bool] = lambda path: False
+        """Whether a file is open here with changes that are not saved."""
+        self._fixes: AgentFixes | None = None
         self.source = AgentSource(self)
         self.source.library_read.connect(self._take)
         document.path_changed.connect(self.follow)
@@ -202,28 +206,25 @@ class AgentActions(QObject):
         """Solve a problem with an agent: make it, or let it end the loop, which its file says."""
         if isinstance(fix, MakeAgent):
             self.new_agent(name=fix.agent)
-        else:
-            self._let_complete(fix.agent)
-
-    def _let_complete(self, name: str) -> None:
-        from core.agent_writing import AgentText, ChangedOnDiskError, save_agent
-
-        path = self.path_of(name)
-        if path is None:
             return
-        try:
-            before = read_bytes(path)
-            text = AgentText.parse(decode(before, path)).with_fields({"can_complete": True}).text
-            save_agent(path, text, before)
-        except (UserFileError, ChangedOnDiskError) as error:
-            lines = problem_lines(error.problems) if isinstance(error, UserFileError) else ()
-            edit = NoticeAction(self.tr("Edit it"), lambda: self.open_agent(name))
-            words = self.tr("{0} cannot be changed here. Write can_complete: true into it.").format(path.name)
-            self._notices.tell("agent", Notice(words, Tone.ERROR, lines, (edit,)))
-            return
+        path = self.path_of(fix.agent)
+        if path is not None:
+            self._made_fixes().let_complete(fix, path)
+
+    def _made_fixes(self) -> AgentFixes:
+        if self._fixes is None:
+            # Not needed for the first paint of the window.
+            from app.agent_fixes import AgentFixes
+
+            self._fixes = AgentFixes(self._document, self._notices, self.is_unsaved, self)
+            self._fixes.written.connect(self._written)
+            self._fixes.edit_requested.connect(self.edit_requested)
+        return self._fixes
+
+    @Slot(str)
+    def _written(self, words: str) -> None:
         self.source.refresh()
-        words = self.tr("{0} may end the loop now: {1} says can_complete: true.")
-        self.message.emit(words.format(name, path.name))
+        self.message.emit(words)
 
     # --- away with them --------------------------------------------------------------------------------
 

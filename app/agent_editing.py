@@ -54,6 +54,7 @@ class AgentEditing(QObject):
         window.pool.delete_requested.connect(self._agents.delete_agent)
         window.actions_of_window.new_agent.triggered.connect(self._agents.new_agent)
         self._agents.edit_requested.connect(self.edit)
+        self._agents.is_unsaved = self._is_unsaved
         self._agents.deleted.connect(self._deleted)
         self._agents.library_read.connect(self._library_read)
         self._agents.source.looked.connect(self._agents_looked)
@@ -95,6 +96,10 @@ class AgentEditing(QObject):
 
     def _look_for_backends(self) -> None:
         self._installed.look(self._document.known_backends, self._document.default_workdir)
+
+    def _is_unsaved(self, path: Path) -> bool:
+        draft = self.drafts.find(path)
+        return draft is not None and draft.is_modified
 
     @Slot(object)
     def edit(self, path: Path) -> None:

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from app import document_edits as edits
 from app.document_edits import InGroup, Mode, NewStep, OnAgent, Target
-from app.edit_command import EditPlace, ReplaceOutline, says_the_same
+from app.edit_command import EditPlace, FileStep, ReplaceOutline, says_the_same
 from app.open_workflow import OpenWorkflow
 from app.outline import AgentNode, GroupNode, Outline, RefusedText
 from app.problem_fixes import fix_words, fixed
@@ -286,6 +286,12 @@ class WorkflowDocument(OpenWorkflow):
         self.end_merging()
         done = fixed(self._outline, fix)
         return done is not None and self._push(fix_words(fix), done.outline, done.nodes, done.fields)
+
+    def push_file_step(self, text: str, again: Callable[[], object], back: Callable[[], object]) -> None:
+        """An edit of another file was made, such as an agent's: it is a step among those of the workflow.
+        `back` undoes it, `again` makes it again; the workflow is as it was."""
+        self.end_merging()
+        self.undo_stack.push(FileStep(text, again, back))
 
     @Slot()
     def end_merging(self) -> None:

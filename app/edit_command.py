@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PySide6.QtGui import QUndoCommand
+from PySide6.QtGui import QUndoCommand, QUndoStack
 
 from core.settings_keys import keys_said
 
@@ -41,6 +41,32 @@ def says_the_same(one: Outline, other: Outline) -> bool:
         if not same_json(*payloads):
             return False
     return keys_said(one.settings) == keys_said(other.settings)
+
+
+class FileStep(QUndoCommand):
+    """An edit of another file than the workflow's that is undone with its edits: the workflow is the same
+    after it. It is made before it becomes a step."""
+
+    def __init__(self, text: str, again: Callable[[], object], back: Callable[[], object]) -> None:
+        super().__init__(text)
+        self._again = again
+        self._back = back
+        self._is_made = True
+
+    def redo(self) -> None:
+        if not self._is_made:
+            self._again()
+        self._is_made = True
+
+    def undo(self) -> None:
+        self._is_made = False
+        self._back()
+
+
+def only_files_between(stack: QUndoStack, one: int, other: int) -> bool:
+    """Whether all that was edited between two places of a stack are other files; -1: a place that is gone."""
+    first, last = sorted((one, other))
+    return first >= 0 and all(isinstance(stack.command(at), FileStep) for at in range(first, last))
 
 
 class ReplaceOutline(QUndoCommand):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from PySide6.QtGui import QUndoStack
 
+from app.edit_command import only_files_between
 from app.file_watch import FileWatch
 from app.other_settings import OtherSettings
 from app.outline import Outline
@@ -63,6 +64,8 @@ class OpenWorkflow(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.undo_stack = QUndoStack(self)
+        # Not only when it is clean or no longer: edits of other files leave the workflow as it is saved.
+        self.undo_stack.indexChanged.connect(self._tell_modified)
         self.undo_stack.cleanChanged.connect(self._tell_modified)
         self._told_modified = False
         self._new_id: Callable[[], int] = itertools.count(1).__next__
@@ -148,7 +151,9 @@ class OpenWorkflow(QObject):
     def has_edits(self) -> bool:
         """Whether there are edits that are not saved, or that cannot be saved yet."""
         outline = self._outline
-        return not self.undo_stack.isClean() or outline.unfinished is not None or bool(outline.refused_places)
+        stack = self.undo_stack
+        edited = not stack.isClean() and not only_files_between(stack, stack.cleanIndex(), stack.index())
+        return edited or outline.unfinished is not None or bool(outline.refused_places)
 
     @property
     def differs_from_disk(self) -> bool:
