@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QRectF, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, QRect, QRectF, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import (
     QAccessible,
     QFocusEvent,
@@ -23,6 +23,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 
 from app.painting import paint_method
 from app.run_view import log_accessible
+from app.run_view.log_bands import PageBands
 from app.run_view.log_marks import MarkedScrollBar
 from app.run_view.log_overlays import NO_MARKS, RowMarks
 from app.run_view.log_page import LogPage, Place, PlacedRow
@@ -37,6 +38,8 @@ from core.courtesy import COURTESY
 _TICK_MS = 33
 _SLOW_TICK_MS = 100
 """While others keep the processors from the window: a page that took long is not painted again at once."""
+_UNSEEN_MS = 100
+"""After this long a part of a page that should have been painted is one that is not seen."""
 TOP = 2 * GRID
 _RING = 2
 """The line along the top of what has the focus: a frame around a whole page is loud."""
@@ -66,6 +69,9 @@ class LogArea(QAbstractScrollArea):
         self._reading = False
         """A big file was opened and its end is not known yet: its beginning is shown until then."""
         self._current_header: int | None = None
+        self._bands = PageBands()
+        self._painting = 0.0
+        """Seconds that the page took so far that is being painted."""
         self._empty_text = self.tr("Nothing printed yet.")
         self.setFrameShape(QFrame.Shape.NoFrame)
         self._scroll_marks = MarkedScrollBar(self)
@@ -82,7 +88,10 @@ class LogArea(QAbstractScrollArea):
         self._pill.setCursor(Qt.CursorShape.ArrowCursor)
         self._timer = QTimer(self)
         self._timer.setInterval(_TICK_MS)
-        self._timer.timeout.connect(self.refresh)
+        self._timer.timeout.connect(self._tick)
+        self._band_timer = QTimer(self)
+        self._band_timer.setSingleShot(True)
+        self._band_timer.timeout.connect(self._paint_band)
 
     # --- what is shown ----------------------------------------------------------------------------------
 
@@ -97,6 +106,7 @@ class LogArea(QAbstractScrollArea):
         self._reading = self._page.behind > _MUCH
         self.refresh()
         self._sync()
+        self._repaint()
 
     def set_still(self, still: bool) -> None:
         """Show files that do not grow: from their beginning, with nothing to follow. Before `set_source`."""
@@ -163,6 +173,12 @@ class LogArea(QAbstractScrollArea):
     # --- following the file -----------------------------------------------------------------------------
 
     @Slot()
+    def _tick(self) -> None:
+        # A page is painted to its end first: what came meanwhile is on the next.
+        if not self._bands.pending:
+            self.refresh()
+
+    @Slot()
     def refresh(self) -> None:
         """Look at the file once; the timer does it while the view is visible."""
         generation = self._page.snapshot.generation
@@ -177,7 +193,7 @@ class LogArea(QAbstractScrollArea):
             if self._painter.count_digits(self._page.snapshot.lines):
                 self._page.forget_layout()
             self._sync()
-            self._repaint()
+            self._repaint_news()
 
     @Slot()
     def follow(self) -> None:
@@ -245,6 +261,11 @@ class LogArea(QAbstractScrollArea):
             area.width() - self._pill.width() - MARGIN, area.height() - self._pill.height() - MARGIN
         )
 
+    def scrollContentsBy(self, dx: int, dy: int) -> None:  # noqa: N802
+        # Qt would repaint the whole page. Where the file moves the bar, what is new is repainted, and where
+        # the user does, that goes through the signals of the bars.
+        del dx, dy
+
     @Slot(int)
     def _bar_moved(self, value: int) -> None:
         if self._syncing:
@@ -268,6 +289,30 @@ class LogArea(QAbstractScrollArea):
     @Slot()
     def _repaint(self) -> None:
         self.viewport().update()
+
+    def _repaint_news(self) -> None:
+        """Repaint because of what came by itself: nothing where no row of the page is another."""
+        rows = self._rows()
+        if self._bands.is_shown(rows):
+            return
+        if self._bands.begin(rows, self._page_rows() + 2):
+            self._paint_band()
+        else:
+            self._repaint()
+
+    @Slot()
+    def _paint_band(self) -> None:
+        if not self._bands.pending:
+            # All of it was painted meanwhile.
+            return
+        band = self._bands.take()
+        if band is None:
+            self._page_painted()
+            return
+        first, rows = (part * self._painter.row_height for part in band)
+        self.viewport().update(0, first, self.viewport().width(), rows)
+        # What is not painted, as somebody else covers it, must not hold up the rest.
+        self._band_timer.start(_UNSEEN_MS)
 
     def _relayout(self) -> None:
         at_end = self._at_end
@@ -312,20 +357,32 @@ class LogArea(QAbstractScrollArea):
 
     @paint_method
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
-        del event
         begun = time.perf_counter()
         with COURTESY:
-            self._paint()
-        took_long = time.perf_counter() - begun > _TICK_MS / 2000
+            self._paint(event.rect())
+        self._painting += time.perf_counter() - begun
+        if self._bands.pending:
+            self._band_timer.start(0)
+        else:
+            self._page_painted()
+
+    def _page_painted(self) -> None:
+        """See what the page says of itself, and be slower where the processors are with others."""
+        rows = self._rows()
+        self._measure_width(rows)
+        if QAccessible.isActive():
+            self._describe(rows)
+        took_long, self._painting = self._painting > _TICK_MS / 2000, 0.0
         wanted = _SLOW_TICK_MS if took_long else _TICK_MS
         if wanted != self._timer.interval():
             self._timer.setInterval(wanted)
 
-    def _paint(self) -> None:
+    def _paint(self, within: QRect) -> None:
+        """Paint what is within a part of the viewport."""
         area = self.viewport()
+        rows = self._rows()
         with QPainter(area) as painter:
-            painter.fillRect(area.rect(), theme().color("ground"))
-            rows = self._rows()
+            painter.fillRect(within, theme().color("ground"))
             if not rows:
                 painter.setFont(font())
                 painter.setPen(theme().color("quiet"))
@@ -336,21 +393,16 @@ class LogArea(QAbstractScrollArea):
             left = -float(self.horizontalScrollBar().value())
             painter.setClipRect(QRectF(0, TOP, area.width(), area.height()))
             self._painter.begin(painter)
+            marked, width, step = self._has_marks(), area.width(), self._painter.row_height
             for placed in rows:
-                self._painter.paint(
-                    painter,
-                    placed.laid,
-                    left,
-                    TOP + placed.top,
-                    area.width(),
-                    self._marks_in(placed),
-                )
+                top = TOP + placed.top
+                if top <= within.bottom() and top + placed.laid.heights * step >= within.top():
+                    marks = self._marks_in(placed) if marked else NO_MARKS
+                    self._painter.paint(painter, placed.laid, left, top, width, marks)
             painter.setClipping(False)
             if self.hasFocus() and self._ring:
                 painter.fillRect(QRectF(0, 0, area.width(), _RING), theme().color("accent"))
-        self._measure_width(rows)
-        if QAccessible.isActive():
-            self._describe(rows)
+        self._bands.note(rows, whole=within.contains(area.rect()))
 
     def _measure_width(self, rows: list[PlacedRow]) -> None:
         if self._painter.wrap or not rows:
@@ -367,6 +419,10 @@ class LogArea(QAbstractScrollArea):
         text = "\n".join(placed.laid.row.text for placed in rows)
         if text != self.accessibleDescription():
             self.setAccessibleDescription(text)
+
+    def _has_marks(self) -> bool:
+        """Whether there may be something special about some row at present."""
+        return not self._selection.empty or self._current_header is not None
 
     def _marks_in(self, placed: PlacedRow) -> RowMarks:
         """What is special about a row at present."""

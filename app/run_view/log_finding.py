@@ -205,7 +205,7 @@ class FindingLog(PlacedLog):
             if self._home is not None and not self._follow:
                 self._page.place = Place(self._page.nearest(self._home))
             self._sync()
-            self._repaint()
+            self._repaint_news()
         if self._home is not None and sieve.has_passed(self._home, snapshot.size):
             self._home = None
         self._show_line_count()
@@ -315,6 +315,9 @@ class FindingLog(PlacedLog):
         self._repaint()
 
     # --- what is painted --------------------------------------------------------------------------------
+
+    def _has_marks(self) -> bool:
+        return self._finder is not None or super()._has_marks()
 
     def _marks_in(self, placed: PlacedRow) -> RowMarks:
         marks = super()._marks_in(placed)

@@ -98,6 +98,9 @@ class LinkedLog(FindingLog):
         if self._step_wanted:
             self._to_link(self._step_wanted)
 
+    def _has_marks(self) -> bool:
+        return self._chosen is not None or self._hovered is not None or super()._has_marks()
+
     def _marks_in(self, placed: PlacedRow) -> RowMarks:
         marks = super()._marks_in(placed)
         chosen = self._chosen if self.hasFocus() else None

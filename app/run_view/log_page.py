@@ -149,8 +149,9 @@ class LogPage:
 
     def _load_run(self, first: int, count: int) -> None:
         if self.source is not None:
+            room = self.painter.room(self.width)
             for line in self.source.read(first, count):
-                self._kept[line.number] = self.painter.lay_out(self.row(line), self.width)
+                self._kept[line.number] = LaidRow(self.painter, self.row(line), self.width, room)
 
     def row(self, line: LogLine) -> Row:
         """What a line looks like at present."""

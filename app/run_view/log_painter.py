@@ -57,10 +57,10 @@ class LaidRow:
 
     __slots__ = ("_layout", "_painter", "heights", "row", "simple", "width")
 
-    def __init__(self, painter: LogPainter, row: Row, width: float) -> None:
+    def __init__(self, painter: LogPainter, row: Row, width: float, room: float) -> None:
         self.row = row
         self.width = width
-        self.simple = painter.is_simple(row, width)
+        self.simple = painter.is_simple(row, room)
         self.heights = 1
         self._painter = painter
         self._layout: QTextLayout | None = None
@@ -101,6 +101,8 @@ class LogPainter:
         self.row_height = max(8, round(metrics.height()) + 2)
         self._character = metrics.horizontalAdvance("0")
         self._fixed = all(metrics.horizontalAdvance(sign) == self._character for sign in "iW. ")
+        self._text_left = 0.0
+        """Where the text of the rows begins that are being painted."""
         self._ascent = (self.row_height - metrics.height()) / 2 + metrics.ascent()
         self._colors: dict[str, QColor] = {}
         self._inks: dict[tuple[int, int | None], QColor] = {}
@@ -163,21 +165,20 @@ class LogPainter:
 
     def lay_out(self, row: Row, width: float) -> LaidRow:
         """Lay a row out for a view of this width, in logical pixels."""
-        return LaidRow(self, row, width)
+        return LaidRow(self, row, width, self.room(width))
 
-    def _room(self, width: float) -> float:
+    def room(self, width: float) -> float:
+        """How wide the text of a row may be in a view of this width."""
         return max(self._character * 12, width - self.text_left - MARGIN)
 
-    def is_simple(self, row: Row, width: float) -> bool:
-        """Whether a row is one line of characters of one width."""
+    def is_simple(self, row: Row, room: float) -> bool:
+        """Whether a row is one line of characters of one width, where there is so much room."""
         text = row.text
-        return (
-            self._fixed
-            and text.isascii()
-            and "\t" not in text
-            and (not self.wrap or len(text) * self._character <= self._room(width))
-            and all(span.look.is_plain for span in row.spans)
-        )
+        if not (self._fixed and text.isascii()) or "\t" in text:
+            return False
+        if self.wrap and len(text) * self._character > room:
+            return False
+        return all(span.look.is_plain for span in row.spans)
 
     def text_layout(self, row: Row, width: float) -> QTextLayout:
         """The text of a row in lines, with its colours."""
@@ -190,7 +191,7 @@ class LogPainter:
         option.setTextDirection(Qt.LayoutDirection.LeftToRight)
         layout.setTextOption(option)
         layout.setFormats([self._span_format(row.text, *self._look(row, i)) for i in range(len(row.spans))])
-        room = self._room(width)
+        room = self.room(width)
         hanging = min(row.hanging * self._character, room / 3)
         layout.beginLayout()
         heights = 0
@@ -230,6 +231,7 @@ class LogPainter:
     def begin(self, painter: QPainter) -> None:
         """Rows are painted now, one after the other."""
         painter.setFont(self._quick_font)
+        self._text_left = self.text_left
 
     def paint(
         self, painter: QPainter, laid: LaidRow, left: float, top: float, width: float, marks: RowMarks
@@ -240,11 +242,13 @@ class LogPainter:
         plain = laid.simple and marks is NO_MARKS and row.name.isascii()
         if plain and row.own_token is None and not row.separator:
             # Nearly every row of a flood: thousands of them a second.
-            self._paint_columns(painter, row, left, top + self._ascent)
-            x = left + self.text_left
+            baseline = top + self._ascent
+            if self.numbered or row.time_ms is not None or row.name:
+                self._paint_columns(painter, row, left, baseline)
+            x = left + self._text_left
             for span in row.spans:
                 painter.setPen(self.ink(span.look))
-                where = QPointF(x + span.start * self._character, top + self._ascent)
+                where = QPointF(x + span.start * self._character, baseline)
                 painter.drawText(where, row.text[span.start : span.end])
             return
         if row.text.isascii() and row.name.isascii():

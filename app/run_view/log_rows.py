@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from app.run_view.log_ansi import CLEAN, Span, Token, after_carriage_return, ansi_spans
 from core.line_index import LogLine
-from core.transcript import FOLDING, OWN, Entry, Kind, read_entry
+from core.transcript import FOLDING, MARK, OWN, Entry, Kind, read_entry
 from core.words import say, say_number
 
 RESULT_INDENT = "    "
@@ -62,6 +62,12 @@ def row_of(
 ) -> Row:
     """What a line looks like. `is_result`: it is a line of the tool result above it. `counts`: a header says
     how many lines its result has, also where nothing is folded."""
+    if not is_result and not line.clipped and not line.looks and not (structured and line.data[:1] == MARK):
+        # Nearly every line of a flood: thousands of them a second.
+        printed = line.data.decode("utf-8", "replace")
+        if printed.isprintable():
+            whole = (Span.of(0, len(printed), Token.TEXT),) if printed else ()
+            return Row(line.number, printed, whole, searchable=(0, len(printed)))
     entry = read_entry(line.data) if structured else Entry(None, line.data)
     if entry.kind in FOLDING:
         return _tool_row(line, entry, folded, counts)

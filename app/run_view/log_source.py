@@ -14,6 +14,8 @@ _AT_ONCE = 128 * 1024
 """Bytes that the window's thread may index in one go: well under a millisecond."""
 _PATIENCE = 0.1
 """Seconds that the window waits for a thread to end; a slow expression or a slow disk takes longer."""
+_LINGER = 0.5
+"""Seconds for which a thread without work stays."""
 _BIG = 64 * 1024 * 1024
 _REST = 0.002
 """Seconds between two slices while a file grows fast: the window's thread gets its turn. A big file that
@@ -21,32 +23,77 @@ was there before is read without rests."""
 
 
 class BackgroundJob:
-    """At most one thread that does one thing; it is asked to end, and waited for, by `stop`."""
+    """At most one thread that does one thing; it is asked to end, and waited for, by `stop`.
+
+    It stays for a moment, so that the next work finds it: the window has to wait for a new thread until that
+    has got a processor, and beside agents that keep them all this takes long.
+    """
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._thread: threading.Thread | None = None
+        self._turn = threading.Condition()
+        self._work: Callable[[], None] | None = None
+        self._busy = self._idle = False
         self.stopping = threading.Event()
 
     @property
     def running(self) -> bool:
         """Whether the thread is at work."""
-        return self._thread is not None and self._thread.is_alive()
+        return self._busy
 
     def start(self, work: Callable[[], None]) -> None:
         """Do `work` in a thread, unless one is at work. `work` looks at `stopping`."""
-        if not self.running:
+        with self._turn:
+            if self._busy:
+                return
             self.stopping.clear()
-            self._thread = threading.Thread(target=work, name=self._name, daemon=True)
-            self._thread.start()
+            self._busy, self._work = True, work
+            if self._idle:
+                self._idle = False
+                self._turn.notify_all()
+                return
+            self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            while (work := self._next()) is not None:
+                work()
+                # What it worked for may be gone while it waits for more.
+                del work
+        finally:
+            with self._turn:
+                if self._thread is threading.current_thread():
+                    self._busy = False
+
+    def _next(self) -> Callable[[], None] | None:
+        """What this thread has to do; None: it ends, and the next work needs another."""
+        with self._turn:
+            if self._work is None:
+                self._busy = False
+                self._idle = not self.stopping.is_set()
+                self._turn.wait_for(self._is_called, _LINGER)
+            if self._thread is not threading.current_thread():
+                # It was asked to end, and another thread came before it noticed.
+                return None
+            self._idle = False
+            work, self._work = self._work, None
+            return work
+
+    def _is_called(self) -> bool:
+        return not self._idle
 
     def ask_to_stop(self) -> None:
         """Ask the thread to end, and do not wait."""
         self.stopping.set()
+        with self._turn:
+            self._idle = False
+            self._turn.notify_all()
 
     def stop(self) -> None:
         """Ask the thread to end and wait for it, but not long: what takes longer ends by itself."""
-        self.stopping.set()
+        self.ask_to_stop()
         if self._thread is not None:
             self._thread.join(_PATIENCE)
             if not self._thread.is_alive():

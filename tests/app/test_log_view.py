@@ -11,10 +11,18 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, Qt
-from PySide6.QtGui import QAccessible, QColor, QGuiApplication, QMouseEvent, QWheelEvent
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRect, Qt
+from PySide6.QtGui import (
+    QAccessible,
+    QColor,
+    QGuiApplication,
+    QImage,
+    QMouseEvent,
+    QPaintEvent,
+    QWheelEvent,
+)
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.editor import FilePlace
@@ -26,6 +34,7 @@ from app.run_view.log_folds import FoldMap
 from app.run_view.log_host import LogHost
 from app.run_view.log_links import Link, links_in
 from app.run_view.log_rows import row_of
+from app.run_view.log_source import BackgroundJob
 from app.run_view.log_view import LogView
 from app.theme import DARK, LIGHT, Theme, theme
 from core.backends.base import NoiseSeen, TextSaid, ToolUsed
@@ -1272,3 +1281,113 @@ def test_closing_while_a_big_file_is_read_ends_the_threads(view: LogView, log: P
     wait(qtbot, lambda: not source._job.running and not finder.searching)
     assert source.behind > 0, "they ended before they were through"
     assert finder._search.scanned < size
+
+
+# --- what is painted of what comes by itself -------------------------------------------------------------
+
+
+class _Painted(QObject):
+    """Which parts of a viewport were painted."""
+
+    def __init__(self, area: QWidget) -> None:
+        super().__init__(area)
+        self.parts: list[QRect] = []
+        area.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+        if isinstance(event, QPaintEvent):
+            self.parts.append(event.rect())
+        return super().eventFilter(watched, event)
+
+
+def on_screen(view: LogView) -> QImage:
+    """What stands there, as it was painted in whatever parts."""
+    shown = view.screen().grabWindow(view.winId()).toImage()
+    return shown.convertToFormat(QImage.Format.Format_RGB32)
+
+
+def painted_anew(view: LogView) -> QImage:
+    """What it looks like painted in one go."""
+    return view.grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
+
+
+def test_a_page_of_new_lines_is_painted_part_by_part_and_in_the_end_stands_there_whole(
+    qtbot: QtBot, view: LogView, log: Path
+) -> None:
+    append(log, numbered(100))
+    view.set_source(log, raw=True)
+    wait(qtbot, lambda: on_screen(view) == painted_anew(view))
+    painted = _Painted(view.viewport())
+
+    append(log, numbered(5_000, 100))
+    settle(qtbot, view, 5_100)
+    wait(qtbot, lambda: not view._bands.pending and on_screen(view) == painted_anew(view))
+
+    assert view.visible_text()[-1] == "line 5099"
+    page = view.viewport().rect()
+    parts = [part for part in painted.parts if not part.contains(page)]
+    assert len(parts) >= 2
+    assert max(part.height() for part in parts) < page.height() * 2 / 3
+
+
+def test_a_page_goes_on_when_a_part_of_it_is_covered(qtbot: QtBot, view: LogView, log: Path) -> None:
+    append(log, numbered(100))
+    view.set_source(log, raw=True)
+    settle(qtbot, view, 100)
+    cover = QWidget(view)
+    cover.setAutoFillBackground(True)
+    cover.setGeometry(view.rect())
+    cover.show()
+    wait(qtbot, lambda: on_screen(view) == painted_anew(view))
+
+    append(log, numbered(5_000, 100))
+    settle(qtbot, view, 5_100)
+    append(log, numbered(5_000, 5_100))
+    settle(qtbot, view, 10_100)
+    cover.hide()
+    wait(qtbot, lambda: not view._bands.pending and on_screen(view) == painted_anew(view))
+    assert view.visible_text()[-1] == "line 10099"
+
+
+def test_who_reads_far_above_the_end_has_nothing_repainted_by_new_lines(
+    qtbot: QtBot, view: LogView, log: Path
+) -> None:
+    append(log, numbered(1_000))
+    view.set_source(log, raw=True)
+    settle(qtbot, view, 1_000)
+    view.verticalScrollBar().setValue(10)
+    assert not view.following
+    append(log, numbered(10, 1_000))
+    settle(qtbot, view, 1_010)
+    wait(qtbot, lambda: on_screen(view) == painted_anew(view))
+    painted = _Painted(view.viewport())
+
+    append(log, numbered(200, 1_010))
+    settle(qtbot, view, 1_210)
+    wait(qtbot, lambda: "210" in view._pill.text())
+
+    assert view.visible_text()[0] == "line 10"
+    page = view.viewport().rect()
+    assert not [part for part in painted.parts if part.contains(page)]
+
+
+def test_a_thread_that_is_asked_again_at_once_does_the_new_work_and_ends_when_it_is_asked_to() -> None:
+    job = BackgroundJob("log-index")
+    done: list[int | None] = []
+    for number in range(200):
+        over = threading.Event()
+
+        def work(number: int = number, over: threading.Event = over) -> None:
+            done.append(number)
+            over.set()
+
+        while job.running:
+            time.sleep(0)
+        job.start(work)
+        assert over.wait(60)
+        if number % 20 == 19:
+            job.stop()
+            assert not job.running
+    assert done == list(range(200))
+    job.stop()
+    assert not [thread for thread in threading.enumerate() if thread.name == "log-index"]
