@@ -16,7 +16,7 @@ from app.question import Choice, ask
 from core.agent_folders import is_shipped
 from core.jsonc import parse_jsonc
 from core.problems import UserFileError
-from core.run_folders import example_workdir
+from core.run_folders import example_workdir, start_folder
 
 if TYPE_CHECKING:
     from app.document import WorkflowDocument
@@ -252,7 +252,7 @@ class FileActions(QObject):
 
     def _file_dialog(self, title: str) -> QFileDialog:
         path = self._document.path
-        folder = path.parent if path is not None and not is_example(path) else Path.cwd()
+        folder = path.parent if path is not None and not is_example(path) else start_folder()
         dialog = QFileDialog(self._window, title, str(folder))
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setNameFilters([self.tr("Workflows (*.json *.jsonc)"), self.tr("All files (*)")])

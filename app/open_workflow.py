@@ -20,7 +20,7 @@ from app.outline import Outline
 from core.agent_folders import is_shipped
 from core.config import Workflow, WorkflowFile
 from core.problems import Problem, Severity
-from core.run_folders import example_workdir
+from core.run_folders import example_workdir, unsaved_workdir
 from core.settings_keys import Origin
 from core.state import MergeRule
 from core.words import say
@@ -117,9 +117,10 @@ class OpenWorkflow(QObject):
     @property
     def default_workdir(self) -> Path:
         """Where agents work when the workflow does not say: beside its file; for an example in a folder among
-        the user's data; without a file in the current folder."""
+        the user's data; without a file in the current folder, or where that is not fit for work in one
+        of the user's."""
         if self._path is None:
-            return Path.cwd()
+            return unsaved_workdir()
         return example_workdir(self._path) if is_shipped(self._path) else self._path.parent
 
     @property

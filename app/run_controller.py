@@ -295,10 +295,14 @@ def _prepare_start(
     from core.preparing import prepare_run
     from core.run_folders import example_workdir
 
+    own = default_workdir if file.path is None else None
     if file.path is not None and is_shipped(file.path):
+        # Whoever tidies up may take it away while the example is open.
+        own = example_workdir(file.path)
+    if own is not None:
         with contextlib.suppress(OSError):
-            # Whoever tidies up may take it away while the example is open. The check says what is not there.
-            example_workdir(file.path).mkdir(parents=True, exist_ok=True)
+            # The check says what is not there.
+            own.mkdir(parents=True, exist_ok=True)
     prepared = prepare_run(
         file,
         environ=os.environ,

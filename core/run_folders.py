@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,13 +20,46 @@ DEFAULT_LOG_FOLDER = ".openloop"
 def workdir_of(file: WorkflowFile, default: Path | None = None) -> Path:
     """The folder that the agents work in, absolute; it may not exist.
 
-    The workflow's `workdir` is relative to its file. Without one: `default`, else the current folder.
+    The workflow's `workdir` is relative to its file, and without a file to `default`. Where it says nothing:
+    `default`, else the current folder.
     """
     given = file.workflow.workdir
     if not given:
         return (default or Path.cwd()).absolute()
     folder = _expanded(given)
-    return (_folder_of(file) / folder).resolve() if not folder.is_absolute() else folder
+    if folder.is_absolute():
+        return folder
+    return ((default.absolute() if file.path is None and default else _folder_of(file)) / folder).resolve()
+
+
+def unfit_current_folder() -> Path | None:
+    """The current folder, where no agent should work of whom nobody said where: the root of a disk, a folder
+    of the system or one that cannot be written, as when OpenLoop was started from a menu. None: it is fit."""
+    try:
+        here = Path.cwd()
+    except OSError:
+        # It was taken away.
+        return Path(os.sep)
+    system = os.environ.get("SYSTEMROOT") if sys.platform == "win32" else None
+    is_odd = here == Path(here.anchor) or (system is not None and here.is_relative_to(system))
+    return here if is_odd or not os.access(here, os.W_OK | os.X_OK) else None
+
+
+def start_folder() -> Path:
+    """Where a user probably wants to look for files first: where unsaved workflows work, else at home."""
+    folder = unsaved_workdir()
+    return folder if folder.is_dir() else _expanded("~")
+
+
+def unsaved_workdir() -> Path:
+    """Where the agents of a workflow work that has no file yet, in the window: the current folder; where that
+    is not fit, a folder of its own among the user's files, or data where those cannot be written. It is made
+    when a run begins."""
+    if unfit_current_folder() is None:
+        return Path.cwd()
+    home = _expanded("~")
+    fit = home.is_absolute() and home != Path(home.anchor) and os.access(home, os.W_OK | os.X_OK)
+    return home / "OpenLoop" if fit else data_folder() / "work"
 
 
 def example_workdir(path: Path) -> Path:

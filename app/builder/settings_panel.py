@@ -77,6 +77,8 @@ class SettingsPanel(QWidget):
         document.changed.connect(self._follow)
         document.problems_changed.connect(self._refresh)
         document.in_force_changed.connect(self._refresh)
+        # The folders that are usual go with the file.
+        document.path_changed.connect(self._refresh)
         self.show_selection([])
 
     @property

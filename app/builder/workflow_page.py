@@ -20,6 +20,7 @@ from app.first_paint import after_first_paint
 from app.form_rows import CheckRow, Choice, ChoiceRow, Row, TextRow
 from core.condition import NAMES, ConditionError, compile_condition, condition_in_words
 from core.config import DEFAULT_CONDITION, Workflow
+from core.run_folders import unfit_current_folder
 from core.settings_keys import Origin, is_content
 from core.state import MergeRule
 
@@ -271,13 +272,20 @@ class WorkflowPage(FormPage):
             lambda: self.tr("nothing new starts either way, and the run can go on with a higher cap"),
         )
 
+    def _about_workdir(self) -> str:
+        unfit = unfit_current_folder() if self._document.path is None else None
+        if unfit is None or self._document.own("workdir") is not None:
+            return self.tr("where agents read and write files")
+        words = self.tr("where agents read and write files until this is saved; OpenLoop was started in {0}")
+        return words.format(unfit)
+
     def _add_places(self) -> None:
         self.section(self.tr("Where"))
         self._folder(
             self.tr("Work folder"),
             "workdir",
             lambda: str(self._document.default_workdir),
-            lambda: self.tr("where agents read and write files"),
+            self._about_workdir,
         )
         self._choice(self.tr("Each agent works in"), "isolation", isolation_choices())
         self._choice(
