@@ -64,7 +64,8 @@ def test_dialogs_for_files_begin_at_home(qtbot: QtBot, home: Path) -> None:
     files.dialog.reject()
 
 
-def test_a_run_makes_the_folder_and_works_in_it(home: Path, tmp_path: Path) -> None:
+def test_a_run_makes_the_folder_and_works_in_it(qapp: object, home: Path, tmp_path: Path) -> None:
+    del qapp
     shop = Workshop(tmp_path / "shop")
     text = json.dumps({"loop_agents": [shop.agent("amala")], "agents_dir": str(shop.folder / "agents")})
     library = AgentLibrary(shop.folder / "agents")
