@@ -51,7 +51,9 @@ class PossibleList(QWidget):
 
     @Slot()
     def _follow(self) -> None:
-        for action, (mark, name, words) in zip(self._actions, self.rows, strict=True):
+        # What can be done is read first.
+        actions = sorted(self._actions, key=lambda action: not action.isEnabled())
+        for action, (mark, name, words) in zip(actions, self.rows, strict=True):
             able = action.isEnabled()
             mark.show_icon(("check", "succeeded") if able else ("minus", "quiet"))
             title = action.text().replace("&", "").removesuffix("…")

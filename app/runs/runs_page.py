@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 
 from app.buttons import Button, ButtonLook
 from app.fields import FIELD_HEIGHT
-from app.labels import ElidedLabel, QuietLabel
+from app.labels import ElidedLabel, Line, QuietLabel
 from app.runs.empty_list import EmptyList
 from app.runs.entry import RunEntry
 from app.runs.lined_splitter import LinedSplitter
@@ -145,10 +145,11 @@ class RunsPage(QWidget):
         column.addLayout(chips)
         column.addWidget(self._pages, 1)
         column.addWidget(self.work)
+        column.addWidget(Line(self))
         for label in (self.where, self.count):
             label.setFont(font(TextSize.LABEL, tabular=True))
         foot = QHBoxLayout()
-        foot.setContentsMargins(_MARGIN, 4, _MARGIN, 6)
+        foot.setContentsMargins(_MARGIN, 5, _MARGIN, 6)
         foot.setSpacing(12)
         foot.addWidget(self.where, 1)
         foot.addStretch(0)

@@ -184,10 +184,10 @@ def came_to_words(entry: RunEntry) -> str:
 
 
 def sum_words(entries: Sequence[RunEntry]) -> str:
-    """What several runs came to: `2 completed · 1 failed · 0:42:00 of work · $1.20`."""
+    """What several runs came to: `2 completed · 1 failed · 42:00 in all · $1.20`."""
     counts = Counter(entry.outcome for entry in entries)
     parts = [f"{counts[outcome]:,} {outcome_words(outcome)}" for outcome in Outcome if counts[outcome]]
-    parts.append(duration_words(sum(entry.seconds for entry in entries)))
+    parts.append(tr("{0} in all").format(duration_words(sum(entry.seconds for entry in entries))))
     spent = Spent()
     for entry in entries:
         spent = spent.plus(entry.spent)
