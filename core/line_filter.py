@@ -6,6 +6,7 @@ million lines take a megabyte at most. The map answers from that alone, without 
 
 from __future__ import annotations
 
+import io
 import zlib
 from array import array
 from bisect import bisect_left, bisect_right
@@ -38,11 +39,13 @@ class LineFilter(LineScan[bytes]):
         self._found: list[bytes] = []
         self._unpacked: OrderedDict[int, array[int]] = OrderedDict()
 
-    def _look(self, data: bytes, length: int, first_line: int) -> tuple[int, bytes]:
-        del first_line
+    def _look(
+        self, file: io.FileIO, position: int, data: bytes, length: int, newlines: int
+    ) -> tuple[int, bytes]:
+        del file, position
         data = data[:length]
         lines = self._matching(data)
-        in_all = _line_count(data, 0, len(data))
+        in_all = newlines + (0 if data.endswith(b"\n") else 1)
         return len(lines), _pack(lines, in_all)
 
     def _keep(self, piece: bytes) -> None:
@@ -61,11 +64,16 @@ class LineFilter(LineScan[bytes]):
             return lines
         return self._finder.lines(data, self._hide)
 
-    def _dropped(self, first_line: int) -> None:
-        del first_line
+    def _dropped(self) -> None:
         del self._found[len(self._starts) :]
         for chunk in [kept for kept in self._unpacked if kept >= len(self._starts)]:
             del self._unpacked[chunk]
+
+    @property
+    def line_count(self) -> int:
+        """Lines that end in what was looked through."""
+        with self._lock:
+            return self._lines[-1]
 
     # --- the map ----------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ bar; the next and the previous match are then found by looking into one chunk. M
 
 from __future__ import annotations
 
+import io
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import deque
@@ -34,6 +35,8 @@ class Match:
 class LineSearch(LineScan[list[int]]):
     """One needle in one file. Raises NeedleError for an expression that is none."""
 
+    COUNTS_LINES = False
+
     def __init__(
         self, path: Path, needle: Needle | str, *, structured: bool, kinds: LineKind = EVERY_KIND
     ) -> None:
@@ -42,12 +45,39 @@ class LineSearch(LineScan[list[int]]):
         self._finder = self.needle.finder()
         self._overlap = self._finder.overlap
         self._marked = array("Q")
+        self._first = self._counted = (0, 0)
+        """Places in the file and how many newlines stand before them: where the last chunk with matches
+        begins, and where it ends."""
 
-    def _look(self, data: bytes, length: int, first_line: int) -> tuple[int, list[int]]:
+    def _look(
+        self, file: io.FileIO, position: int, data: bytes, length: int, newlines: int
+    ) -> tuple[int, list[int]] | None:
+        del newlines
         found = self._finder.count(data, length, self._hide)
-        return found, self._lines_to_mark(data, length, first_line) if found else []
+        if not found:
+            return 0, []
+        first_line = self._newlines_before(file, position)
+        if first_line is None:
+            return None
+        return found, self._lines_to_mark(position, data, length, first_line)
 
-    def _lines_to_mark(self, data: bytes, length: int, first_line: int) -> list[int]:
+    def _newlines_before(self, file: io.FileIO, position: int) -> int | None:
+        """Lines are counted where there is something to mark, and only then: it takes as long as the search.
+        None: it was cancelled, or the file is no longer as long."""
+        at, lines = self._counted if self._counted[0] <= position else self._first
+        if at < position:
+            file.seek(at)
+        while at < position:
+            self.courtesy()
+            data = file.read(min(self.CHUNK, position - at))
+            if not data or self._cancelled.is_set():
+                return None
+            lines += data.count(b"\n")
+            at += len(data)
+            self._counted = (at, lines)
+        return lines
+
+    def _lines_to_mark(self, position: int, data: bytes, length: int, first_line: int) -> list[int]:
         """Lines with matches, no more of them than a scroll bar can show."""
         step = max(1, self._end // _PLACES)
         line, counted = first_line, 0
@@ -59,6 +89,8 @@ class LineSearch(LineScan[list[int]]):
             counted = start
             if not lines or lines[-1] != line:
                 lines.append(line)
+        self._first = (position, first_line)
+        self._counted = (position + length, line + data.count(b"\n", counted, length))
         return lines
 
     def _keep(self, piece: list[int]) -> None:
@@ -66,8 +98,12 @@ class LineSearch(LineScan[list[int]]):
         if len(self._marked) > 2 * _PLACES:
             self._marked = self._marked[::2]
 
-    def _dropped(self, first_line: int) -> None:
-        del self._marked[bisect_left(self._marked, first_line) :]
+    def _dropped(self) -> None:
+        if not self._starts:
+            self._first = self._counted = (0, 0)
+            del self._marked[:]
+        elif self._first[0] > self._starts[-1]:
+            del self._marked[bisect_left(self._marked, self._first[1]) :]
 
     def marked_lines(self) -> array[int]:
         """Lines with matches, ascending; of many that are close together, some."""

@@ -87,13 +87,20 @@ def test_what_was_found_counts_until_it_is_looked_for_again(
     found.run()
     with path.open("ab") as file:
         file.write(b"needle\n" * 20_000)
-    counts: list[tuple[int, int]] = []
-    found.courtesy = lambda: counts.append((found.count, found.line_count))
+
+    def known() -> tuple[int, int, int]:
+        lines = found.line_count if isinstance(found, LineFilter) else 0
+        return found.count, found.scanned, lines
+
+    counts: list[tuple[int, int, int]] = []
+    found.courtesy = lambda: counts.append(known())
     found.run()
-    counts.append((found.count, found.line_count))
-    assert counts[0] == (20_000, 40_000)
+    counts.append(known())
+    assert counts[0][:2] == (20_000, 220_000)
     assert counts == sorted(counts)
-    assert counts[-1] == (40_000, 60_000)
+    assert counts[-1][:2] == (40_000, 360_000)
+    if kind is LineFilter:
+        assert (counts[0][2], counts[-1][2]) == (40_000, 60_000)
 
 
 def test_lines_are_filtered_by_kind_with_the_results_of_their_tools(tmp_path: Path) -> None:
@@ -223,6 +230,62 @@ def test_marked_lines_are_those_with_matches_and_few_of_many(tmp_path: Path) -> 
     assert 1_000 < len(marked) < 5_000
     assert marked[-1] > 490_000
     assert list(marked) == sorted(marked)
+
+
+def test_marks_far_apart_are_at_their_lines_also_when_the_file_grows_and_the_search_is_cancelled(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "log"
+    expected: list[int] = []
+    written = 0
+
+    def write(hay: int, text: str) -> None:
+        nonlocal written
+        with path.open("a", encoding="utf-8", newline="") as file:
+            file.write("some hay\n" * hay + text)
+        written += hay + text.count("\n")
+
+    write(50_000, "needle\n")
+    expected.append(50_000)
+    write(70_000, "needle")
+    expected.append(written)
+    search = LineSearch(path, "needle", structured=False)
+    search.run()
+    assert list(search.marked_lines()) == expected
+
+    write(0, " more of the same line, needle\n")
+    search.run()
+    assert list(search.marked_lines()) == expected
+    for _ in range(3):
+        write(0, "hay\n")
+        search.run()
+        assert list(search.marked_lines()) == expected
+
+    write(60_000, "needle\n")
+    expected.append(written - 1)
+    left = 0
+
+    def cancel_soon() -> None:
+        nonlocal left
+        left -= 1
+        if left == 0:
+            search.cancel()
+
+    search.courtesy = cancel_soon
+    rounds = 0
+    while rounds == 0 or not search.finished:
+        # Once more each time, so that it is cancelled wherever it can be: while it looks, while it counts.
+        rounds += 1
+        left = rounds
+        search.allow()
+        search.run()
+        assert rounds < 1_000
+    assert list(search.marked_lines()) == expected
+    assert search.count == 4
+
+    path.write_text("hay\nneedle\n", encoding="utf-8")
+    search.run()
+    assert list(search.marked_lines()) == [1]
 
 
 def test_patterns_over_text_agree_with_those_over_the_file(tmp_path: Path) -> None:
