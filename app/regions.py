@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
 from app import accessible
+from app.first_paint import after_first_paint
 from app.tab_order import first_stop, give_focus, takes_tab
 
 if TYPE_CHECKING:
@@ -34,6 +35,13 @@ class Regions(QObject):
         application = QApplication.instance()
         if isinstance(application, QApplication):
             application.focusChanged.connect(self._focus_changed)
+        after_first_paint(self._look_after_dialogs)
+
+    def _look_after_dialogs(self) -> None:
+        # Not needed for the first paint of the window.
+        from app.focus_return import FocusReturn
+
+        FocusReturn(self._window)
 
     def parts(self) -> list[Part]:
         """What can be gone to at present, from the top left to the bottom right."""
