@@ -59,11 +59,14 @@ class OpenedRun(QWidget):
 
     def show_run(self, entry: RunEntry, run: RecordedRun, where: Whereabouts | None = None) -> None:
         """Show this run. `where`: of one that goes on, what runs it."""
+        from app.runs.entry import waits_of
+
         page = self.view.tabs.page if self.folder == entry.folder else ""
         self.following.stop()
         self.folder, self._progress = entry.folder, run.progress
         now = self._clock()
-        self._entry = entry
+        # It may have been asked something since it was listed.
+        self._entry = replace(entry, waits=waits_of(run.progress)) if run.going_on else entry
         self._show_title(now)
         self.view.set_recorded(not run.going_on)
         self.view.banner.offer_again(False)

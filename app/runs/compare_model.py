@@ -75,6 +75,8 @@ class CompareModel(QAbstractTableModel):
                 change = f", {row.change}" if row.change else ""
                 name = f"{row.of}, {row.name}" if row.of else row.name
                 sides = (row.first[:_CELL], row.second[:_CELL])
+                if not any(sides):
+                    return harmless(name + change)
                 return harmless(tr("{0}: A {1}, B {2}").format(name, *sides) + change)
             case _ if role == ROW_ROLE:
                 return row

@@ -13,8 +13,12 @@ import resources
 from app.command_palette import CommandPalette
 from app.file_actions import DISK
 from app.runs.runs_page import RunsPage
+from core.events import QuestionAsked, TurnStatus
 from core.example_agents import bring_agents
+from core.journal import JOURNAL_NAME, Journal
 from core.open_runs import RunLock
+from core.recorded_run import read_run
+from core.words import say
 from core.workflow_file import load_workflow
 from tests.core.fake_clis import CLAUDE_OUT, OF_THE_USER, OPENCODE, write_cli
 from tests.scenes.building import open_audit
@@ -111,9 +115,15 @@ def several_runs(stage: Stage) -> None:
 
 @scene(needs_runs=True)
 def followed_run(stage: Stage) -> None:
-    """A run that goes on in another process, in the live view."""
+    """A run that goes on in another process and waits for an answer there, in the live view."""
     page = history_of(stage)
     entry = next(each for each in page.runs.entries if each.was_cut_off)
+    run = read_run(entry.folder)
+    asks = next(turn for turn in run.progress.turns.values() if turn.status is TurnStatus.STOPPED)
+    words = say("{agent} did not answer with a state update.", agent=asks.label)
+    journal = Journal(entry.folder / JOURNAL_NAME)
+    journal.append(QuestionAsked(time=run.events[-1].time, turn=asks.id, message=words))
+    journal.close()
     lock = RunLock(entry.folder)
     lock.acquire()
     # Not the method itself: Qt would not keep the lock for its sake, and it is let go when it is forgotten.
@@ -125,6 +135,7 @@ def followed_run(stage: Stage) -> None:
     view = side.shown_run_view
     assert view is not None
     stage.until(lambda: view.origin.isVisible() and view.strip.pills, "nobody is at work in it")
+    stage.until(view.questions.isVisible, "its question is not seen")
     stage.until(view.tabs.overview.visible_text, "its log stayed empty")
     stage.settle()
 
