@@ -10,7 +10,7 @@ import io
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -139,8 +139,25 @@ def _may_show_windows() -> bool:
     return not sys.platform.startswith("linux") or any(os.environ.get(name) for name in wanted)
 
 
+@contextlib.contextmanager
+def _reading() -> Iterator[None]:
+    """While a command's modules are imported, which is most of what a short command does.
+
+    What is compiled there is kept for the next start, and no garbage is looked for, as none is made.
+    """
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        with kept_code("commands"):
+            yield
+    finally:
+        if collects:
+            gc.enable()
+
+
 def _run(options: argparse.Namespace) -> int:
-    from app.headless import run_headless
+    with _reading():
+        from app.headless import run_headless
 
     given = _given(options)
     if given is None:
@@ -151,8 +168,9 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _resume(options: argparse.Namespace) -> int:
-    from app.headless_resume import resume_headless
-    from core.state import MergeRule
+    with _reading():
+        from app.headless_resume import resume_headless
+        from core.state import MergeRule
 
     overrides = _overrides(options)
     for text in options.merge:
@@ -171,19 +189,22 @@ def _resume(options: argparse.Namespace) -> int:
 
 
 def _runs(options: argparse.Namespace) -> int:
-    from app.runs_command import print_runs
+    with _reading():
+        from app.runs_command import print_runs
 
     return print_runs(options.workflow, options.workdir, options.log_dir, as_json=options.json)
 
 
 def _export(options: argparse.Namespace) -> int:
-    from app.export_command import export_run
+    with _reading():
+        from app.export_command import export_run
 
     return export_run(options.run, _overrides(options), html=options.html, json=options.json)
 
 
 def _config(options: argparse.Namespace) -> int:
-    from app.config_command import print_config
+    with _reading():
+        from app.config_command import print_config
 
     given = _given(options)
     if given is None:
@@ -192,7 +213,8 @@ def _config(options: argparse.Namespace) -> int:
 
 
 def _doctor(options: argparse.Namespace) -> int:
-    from app.doctor_command import print_findings
+    with _reading():
+        from app.doctor_command import print_findings
 
     return print_findings(options.workflow, options.workdir, options.log_dir, as_json=options.json)
 
@@ -239,9 +261,10 @@ def _given(options: argparse.Namespace) -> dict[str, str] | None:
 
 
 def _validate(options: argparse.Namespace) -> int:
-    from core.backends.registry import backend_names
-    from core.check_in_force import check_path_in_force
-    from core.problems import Severity
+    with _reading():
+        from core.backends.registry import backend_names
+        from core.check_in_force import check_path_in_force
+        from core.problems import Severity
 
     worst = EXIT_OK
     for path in options.workflow:
@@ -273,10 +296,11 @@ def _schema(options: argparse.Namespace) -> int:
 
 
 def _agents(options: argparse.Namespace) -> int:
-    from core.config import Workflow, WorkflowFile
-    from core.problems import UserFileError
-    from core.run_folders import library_of, workdir_of
-    from core.workflow_file import load_workflow
+    with _reading():
+        from core.config import Workflow, WorkflowFile
+        from core.problems import UserFileError
+        from core.run_folders import library_of, workdir_of
+        from core.workflow_file import load_workflow
 
     try:
         file = load_workflow(options.workflow) if options.workflow else WorkflowFile(workflow=Workflow())

@@ -72,10 +72,13 @@ def _read(path: Path) -> _Known:
 
 
 @contextlib.contextmanager
-def kept_code() -> Iterator[None]:
-    """While modules are imported here, their dataclasses are made of what is kept."""
+def kept_code(kind: str = "window") -> Iterator[None]:
+    """While modules are imported here, their dataclasses are made of what is kept.
+
+    `kind`: what is started. Each has a file of its own, so that none reads what only another needs.
+    """
     global _kept
-    kept = _kept = KeptCode(Path(importlib.util.cache_from_source(__file__)).with_suffix(".texts"))
+    kept = _kept = KeptCode(Path(importlib.util.cache_from_source(__file__)).with_suffix(f".{kind}.texts"))
     # As a name of the module it comes before the builtin one; nothing else of the module is changed.
     dataclasses.exec = kept.execute  # type: ignore[attr-defined]
     try:
