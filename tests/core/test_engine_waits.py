@@ -269,13 +269,13 @@ def test_many_questions_hold_neither_threads_nor_slots(shop: Workshop) -> None:
 def test_a_group_whose_time_ends_between_two_agents_starts_no_more(shop: Workshop) -> None:
     shop.agent("quick", writes={"x": 1})
     shop.agent("hangs", hang=True)
-    group = {"mode": "sequential", "agents": ["quick", "hangs"], "timeout": 2, "name": "pair"}
+    group = {"mode": "sequential", "agents": ["quick", "hangs"], "timeout": 1, "name": "pair"}
     plan = shop.plan({"preparation_agents": [group]})
     executor = Interfering(4)
-    executor.slow_states = 3.0
+    executor.slow_states = 1.2
     events: list[Event] = []
     _, finished = asyncio.run(run_with(executor, lambda where: Engine(plan, where, backend, events.extend)))
-    assert finished.termination_reason == "group_timeout:pair:2"
+    assert finished.termination_reason == "group_timeout:pair:1"
     assert len([event for event in events if isinstance(event, AttemptStarted)]) == 1
 
 
