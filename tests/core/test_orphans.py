@@ -19,7 +19,7 @@ from core.journal import JOURNAL_NAME, Journal, read_journal
 from core.open_runs import RunLock
 from core.orphans import Orphan, end_orphans, find_orphans, orphan_words, supervisor_label
 from core.process_tree import MARK, SUPERVISOR_MARK
-from core.processes import Relative, run_token, start_time
+from core.processes import Relative, is_running, run_token, start_time
 from tests.core.run_support import Workshop, alive_agents
 
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="kills a guard and a supervisor by name")
@@ -33,6 +33,15 @@ def wait_for(condition: object, what: str) -> None:
     while not condition():
         assert time.monotonic() < deadline, what
         time.sleep(0.01)
+
+
+def wait_until_dead(processes: list[psutil.Process]) -> None:
+    """A process that is dead counts, also while the init process has not yet asked how it ended."""
+    started = {process.pid: process.create_time() for process in processes if process.is_running()}
+    wait_for(
+        lambda: not any(is_running(pid, at) for pid, at in started.items()),
+        "a killed process lives on",
+    )
 
 
 @pytest.fixture
@@ -81,7 +90,7 @@ class LiveRun:
             process.kill()
         self.openloop.wait()
         # By now nobody is their parent but the init process.
-        psutil.wait_procs(self.helpers, timeout=PATIENCE)
+        wait_until_dead(self.helpers)
 
 
 def rude_agents(shop: Workshop) -> None:
@@ -124,7 +133,7 @@ def test_a_daemon_whose_agent_has_ended_meanwhile_is_found_by_its_mark(shop: Wor
     by_label = {orphan.label: orphan for orphan in find_orphans(run.folder)}
     agent = psutil.Process(by_label["daemon"].pid)
     agent.kill()
-    psutil.wait_procs([agent], timeout=PATIENCE)
+    wait_until_dead([agent])
     (daemon,) = (orphan for orphan in find_orphans(run.folder) if orphan.label == "daemon")
     assert daemon.pid != agent.pid
     assert daemon.children == 0
