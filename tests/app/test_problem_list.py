@@ -13,10 +13,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
+from app import open_workflow
 from app.builder.problem_list import ProblemList
 from app.document import NewStep, WorkflowDocument
 from app.main_window import MainWindow
-from app.open_workflow import QUICK_CHECK_SECONDS
 from app.problem_text import ProblemPlace, place_of
 from app.settings_store import SettingsStore
 from core.fixes import ChangeSetting
@@ -112,7 +112,7 @@ def test_it_is_hidden_while_nothing_is_wrong_and_live_while_editing(window: Main
 
 def test_a_large_workflow_is_checked_when_the_user_pauses(window: MainWindow, qtbot: QtBot) -> None:
     document = window.document
-    document._check_seconds = 2 * QUICK_CHECK_SECONDS
+    document._check_seconds = 2 * open_workflow.QUICK_CHECK_SECONDS
     told: list[bool] = []
     document.problems_changed.connect(lambda: told.append(True))
 
@@ -120,7 +120,7 @@ def test_a_large_workflow_is_checked_when_the_user_pauses(window: MainWindow, qt
     assert told == []
     qtbot.waitUntil(lambda: told == [True])
 
-    document._check_seconds = 2 * QUICK_CHECK_SECONDS
+    document._check_seconds = 2 * open_workflow.QUICK_CHECK_SECONDS
     document.update_settings("condition", {"end_state_condition": "is_complete =="})
     # Who asks, such as Run, never gets an old answer.
     assert "can" in document.problems[0].message
