@@ -115,6 +115,9 @@ class LineSearch(LineScan[list[int]]):
     def after(self, offset: int) -> Match | None:
         """The first match that begins at `offset` or later, in what was looked through."""
         with self._lock:
+            if offset >= self._scanned:
+                # The worker goes on meanwhile: who looked for it there would go along to the end of the file.
+                return None
             chunk = max(0, bisect_right(self._starts, offset) - 1)
         found = self._with_matches(chunk, 1)
         while found is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from core.backends.base import ErrorReported, NoiseSeen, TextSaid, ToolUsed
 from core.line_filter import LineFilter
 from core.line_kinds import LineKind
 from core.line_needle import Needle, NeedleError
-from core.line_search import LineSearch
+from core.line_search import LineSearch, Match
 from core.transcript import TranscriptWriter
 
 NOW = 1_700_000_000.0
@@ -286,6 +287,31 @@ def test_marks_far_apart_are_at_their_lines_also_when_the_file_grows_and_the_sea
     path.write_text("hay\nneedle\n", encoding="utf-8")
     search.run()
     assert list(search.marked_lines()) == [1]
+
+
+class _GoingOn(LineSearch):
+    """A search that finds more in its file each time that somebody looks into what it found."""
+
+    looked = 0
+
+    def _matches(self, chunk: int) -> Iterator[Match]:
+        self.looked += 1
+        assert self.looked < 5, "who asks goes along with the search"
+        with self.path.open("ab") as file:
+            file.write(b"needle\n" * 30_000)
+        self.run()
+        return super()._matches(chunk)
+
+
+def test_who_looks_for_a_match_does_not_go_along_with_a_search_that_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(b"needle\n" * 30_000)
+    search = _GoingOn(path, "needle", structured=False)
+    search.run()
+    assert search.after(1 << 40) is None
+    found = search.after(100_000)
+    assert found is not None
+    assert found.offset == 100_002
 
 
 def test_patterns_over_text_agree_with_those_over_the_file(tmp_path: Path) -> None:
