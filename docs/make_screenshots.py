@@ -148,14 +148,29 @@ def _folder() -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+_COMMON, _NEAR = 160, 16
+"""So many colours are kept for being common; the rest of the 256 are this far apart from all others."""
+
+
 def with_few_colours(image: QImage) -> QImage:
-    """The picture with its 256 commonest colours: nobody sees it, and the file is a quarter of the size."""
+    """The picture with 256 colours, the commonest and those that stand apart: nobody sees it, and the file
+    is a quarter of the size."""
     from PySide6.QtCore import Qt
     from PySide6.QtGui import QImage
 
     pixels = Counter(memoryview(image.constBits()).cast("B").cast("I").tolist())
-    table = sorted(pixels, key=lambda colour: (-pixels[colour], colour))[:256]
+    colours = sorted(pixels, key=lambda colour: (-pixels[colour], colour))
+    table = colours[:_COMMON]
+    for colour in colours[_COMMON:]:
+        # A small icon has few pixels, and a colour that nothing else comes near to.
+        if len(table) < 256 and all(_distance(colour, known) > _NEAR for known in table):
+            table.append(colour)
     return image.convertToFormat(QImage.Format.Format_Indexed8, table, Qt.ImageConversionFlag.ThresholdDither)
+
+
+def _distance(one: int, other: int) -> int:
+    """How far apart two colours are: in the channel in which they differ most."""
+    return max(abs((one >> shift & 0xFF) - (other >> shift & 0xFF)) for shift in (0, 8, 16))
 
 
 def _without_display(root: Path) -> None:
