@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Slot
 from PySide6.QtGui import QFontMetrics, QPalette, QResizeEvent
-from PySide6.QtWidgets import QGridLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from app.fields import FIELD_HEIGHT
 from app.form_rows import CheckRow, ChoiceRow, Row, TextRow
@@ -56,6 +56,9 @@ class FormPage(QScrollArea):
         self.body = QWidget()
         self.body.setBackgroundRole(QPalette.ColorRole.Base)
         self.body.setAutoFillBackground(True)
+        # As wide as what is seen of it, never as its rows want: their least width depends on the width that
+        # they have, and Qt would go from one to the other without end.
+        self.body.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         outer = QVBoxLayout(self.body)
         outer.setContentsMargins(_MARGIN, 16, _MARGIN, 16)
         outer.setSpacing(_SPACING)
