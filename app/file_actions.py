@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, Signal, Slot
-from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+from PySide6.QtCore import QDir, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import QFileDialog, QLineEdit, QMessageBox, QWidget
 
 from app.notice_bar import Notice, NoticeAction, NoticeArea, Tone
 from app.problem_text import problem_lines
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 FILE, DISK, WARNINGS, SAVED = "file", "disk", "warnings", "saved"
 """Names of the notices."""
 SUFFIXES = (".json", ".jsonc")
+_DIALOG_ASKS = sys.platform == "darwin"
+"""Whether the system's dialog asks before a file is replaced, whatever it is told."""
 
 
 class FileActions(QObject):
@@ -194,14 +197,37 @@ class FileActions(QObject):
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setFileMode(QFileDialog.FileMode.AnyFile)
         dialog.setDefaultSuffix("json")
-        dialog.selectFile(_file_name(self._document))
+        # Qt's own question runs a loop of its own, which would hold up every coroutine of a run.
+        dialog.setOption(QFileDialog.Option.DontConfirmOverwrite, not _DIALOG_ASKS)
+        name = _file_name(self._document)
+        dialog.selectFile(name)
+        _offer_name_again(dialog, name)
+        dialog.fileSelected.connect(lambda chosen: self._save_to(Path(chosen), then))
+        dialog.open()
 
-        def selected(name: str) -> None:
-            if self._write(Path(name)):
+    def _save_to(self, path: Path, then: Callable[[], object]) -> None:
+        """Save to a chosen file; where that is another one that exists, it is asked first."""
+        path = path.absolute()
+
+        def replace_it() -> None:
+            if self._write(path):
                 then()
 
-        dialog.fileSelected.connect(selected)
-        dialog.open()
+        is_own = path == self._document.path and not self._document.differs_from_disk
+        if _DIALOG_ASKS or is_own or not path.exists() or path.is_dir():
+            replace_it()
+            return
+        self.question = ask(
+            self._window,
+            self.tr("There is already a file {0} in {1}.").format(path.name, path.parent),
+            self.tr("Saving replaces what it has."),
+            (
+                Choice(self.tr("Replace it"), replace_it, QMessageBox.ButtonRole.DestructiveRole),
+                Choice(self.tr("Another name…"), lambda: self._save_as_then(then), is_default=True),
+            ),
+            self.tr("Cancel"),
+        )
+        self.question.destroyed.connect(self._forget_question)
 
     def _write(self, path: Path) -> bool:
         document = self._document
@@ -257,12 +283,13 @@ class FileActions(QObject):
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setNameFilters([self.tr("Workflows (*.json *.jsonc)"), self.tr("All files (*)")])
         self.dialog = dialog
-        dialog.destroyed.connect(self._forget_dialog)
+        dialog.destroyed.connect(lambda: self._forget_dialog(dialog))
         return dialog
 
-    @Slot()
-    def _forget_dialog(self) -> None:
-        self.dialog = None
+    def _forget_dialog(self, gone: QFileDialog) -> None:
+        # The next may be there already.
+        if self.dialog is gone:
+            self.dialog = None
 
     # --- questions -------------------------------------------------------------------------------------
 
@@ -343,6 +370,22 @@ class FileActions(QObject):
     def _modified_changed(self, modified: bool) -> None:
         if modified and self._notices.bar(DISK) is not None:
             self._changed_on_disk()
+
+
+def _offer_name_again(dialog: QFileDialog, name: str) -> None:
+    """Once the path of a folder was typed, and so opened, have the field for the name offer a name again:
+    what is typed next would else go on behind the path. The system's own dialogs have no such field."""
+    field = dialog.findChild(QLineEdit, "fileNameEdit")
+    if field is None:
+        return
+
+    def look() -> None:
+        if dialog.isVisible() and QDir.cleanPath(field.text()) == dialog.directory().absolutePath():
+            field.setText(name)
+            field.selectAll()
+
+    # The folder is opened by what comes after this.
+    field.returnPressed.connect(lambda: QTimer.singleShot(0, dialog, look))
 
 
 def is_example(path: Path) -> bool:
