@@ -131,8 +131,12 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """The known word that was most likely meant; None: there is none like it."""
-    if len(word) > _LONGEST_WORD:
-        return None
+    return _nearest(word, tuple(known)) if len(word) <= _LONGEST_WORD else None
+
+
+@lru_cache(maxsize=256)
+def _nearest(word: str, known: tuple[str, ...]) -> str | None:
+    """One mistake is often made many times, and looked at again at each edit of its file."""
     form = _plain_form(word)
     by_form = {_plain_form(name): name for name in known}
     forms = list(by_form)
