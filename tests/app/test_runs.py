@@ -629,6 +629,12 @@ def test_runs_are_searched_and_chosen_by_keys_alone(
     QTest.keyClicks(page.field, " nothing of the kind")
     assert page.empty.isVisible()
     assert "No run matches" in page.empty.text()
+    QTest.mouseClick(page.no_runs.all_button, Qt.MouseButton.LeftButton)
+    assert page.runs.rowCount() == 3
+    assert page.field.text() == ""
+    assert page.list.hasFocus()
+    QTest.keyClicks(page.list, "nothing of the kind")
+    assert page.empty.isVisible()
     QTest.keyClick(page.field, Qt.Key.Key_Escape)
     assert page.runs.rowCount() == 3
     with qtbot.waitSignal(page.closed):
