@@ -49,6 +49,7 @@ from app.theme import Appearance, Scheme, is_appearance_event
 from app.top_bar import TopBar
 from app.tray_icon import TrayIcon
 from app.trust_question import TrustQuestion
+from app.unexpected import do_each
 from app.user_guide import GuideOpening
 from app.view_memory import ViewMemory
 from app.waiting_run import WaitingRun
@@ -381,20 +382,15 @@ class MainWindow(FileDropWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
         """Closes only when nothing is unsaved and no run is alive; until then it asks and waits."""
+        # Where something fails the window stays, or all the rest is done: never a process without a window.
+        event.ignore()
         if not self.closing.may_close:
-            self.closing.begin()
+            do_each(self.closing.begin)
         if not self.closing.may_close:
-            event.ignore()
             return
-        self.memory.keep()
-        self.last_run.keep_tabs()
-        self._store.write()
-        self.run.close()
-        self.last_run.close()
-        self.history.close()
-        self.resuming.close()
-        self.left_overs.close()
-        self.agents.source.close()
-        self.settings_source.close()
         event.accept()
-        self.closed.emit()
+        do_each(
+            self.memory.keep, self.last_run.keep_tabs, self._store.write, self.run.close, self.last_run.close,
+            self.history.close, self.resuming.close, self.left_overs.close, self.agents.source.close,
+            self.settings_source.close, self.closed.emit,
+        )  # fmt: skip

@@ -10,7 +10,7 @@ import contextlib
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -34,6 +34,15 @@ _MOST_BYTES = 1_000_000
 """Of the file: one that is longer begins anew."""
 _MOST_LETTERS = 300
 """Of what an exception says, in the notice."""
+
+
+def do_each(*steps: Callable[[], object]) -> None:
+    """Do all of these in this order. What one raises is told as what nobody caught, and the next is done."""
+    for step in steps:
+        try:
+            step()
+        except Exception as error:  # noqa: BLE001 - told by the hook
+            sys.excepthook(type(error), error, error.__traceback__)
 
 
 class Unexpected(QObject):

@@ -26,7 +26,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QListView
 from pytestqt.qtbot import QtBot
 
+from app.document import WorkflowDocument
+from app.main_window import MainWindow
 from app.notice_bar import NoticeArea
+from app.run_controller import RunController
+from app.settings_store import SettingsStore
 from app.unexpected import NOTICE, Unexpected
 
 
@@ -260,3 +264,48 @@ def test_afterwards_python_tells_whom_it_told_before(
         assert sys.excepthook != desk.hear
     assert sys.excepthook == desk.hear
     assert threading.excepthook is of_threads
+
+
+# --- the end of the window ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def window(qtbot: QtBot, tmp_path: Path) -> MainWindow:
+    """A window on the screen, with nothing unsaved."""
+    controller, document = RunController(), WorkflowDocument()
+    window = MainWindow(controller, document, store=SettingsStore(tmp_path / "window.ini"))
+    controller.setParent(window)
+    document.setParent(window)
+    qtbot.addWidget(window)
+    window.show()
+    return window
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_a_window_that_fails_to_remember_closes_for_good(
+    desk: Desk, qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> None:
+        raise OSError("nothing is remembered")
+
+    monkeypatch.setattr(window.memory, "keep", fail)
+    with qtbot.waitSignal(window.closed):
+        window.close()
+    assert not window.isVisible()
+    assert desk.printed == ["nothing is remembered"]
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_a_window_that_cannot_ask_what_it_has_to_stays(
+    desk: Desk, window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> None:
+        raise OSError("nothing can be asked")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(window.closing, "begin", fail)
+        window.close()
+    assert window.isVisible(), "what is unsaved or at work would be lost to the user"
+    assert desk.printed == ["nothing can be asked"]
+    window.close()
+    assert not window.isVisible()
