@@ -206,22 +206,46 @@ def _garbage_is_collected_here() -> Iterator[None]:
     gc.enable()
 
 
+FULL_COLLECTION = 50
+"""So many tests come between two looks through everything that lives; the others look at what is new."""
 _since_collection = [0]
 
 
-def _collect(used_qt: bool) -> None:
+def _collect(used_qt: bool, generation: int) -> None:
+    """What Qt was asked to delete dies, and what is garbage since the last collection of a generation.
+
+    Nothing is collected at other times, so generation 0 is what one test made. What outlives it (pytest's
+    reports, caches, fixtures of a module) is not looked through again but once in `FULL_COLLECTION` tests.
+    """
+    if not used_qt:
+        return
+    core = sys.modules.get("PySide6.QtCore")
+    if core is not None and core.QCoreApplication.instance() is not None:
+        core.QCoreApplication.sendPostedEvents(None, core.QEvent.Type.DeferredDelete)
+    gc.collect(generation)
+
+
+def _collect_all_now_and_then() -> None:
     _since_collection[0] += 1
-    if used_qt or _since_collection[0] > 50:
+    if _since_collection[0] > FULL_COLLECTION:
         _since_collection[0] = 0
         gc.collect()
+
+
+_last_used_qt = [False]
 
 
 @pytest.fixture(autouse=True)
 def _nothing_is_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
     """Fails a test that leaves a process, a thread, a temporary file or a running timer."""
+    uses_qt = "qapp" in request.fixturenames
+    # pytest kept what fixtures gave the last test until it was all over.
+    _collect(_last_used_qt[0], 1)
+    _last_used_qt[0] = uses_qt
     before = look_around()
     yield
-    _collect("qapp" in request.fixturenames)
+    _collect(uses_qt, 0)
+    _collect_all_now_and_then()
     # Processes of a module's or the session's fixture are there on purpose.
     allowed = getattr(request.module, "LEAVES_RUNNING", ())
     left = [name for name in left_behind(before) if not any(word in name for word in allowed)]
