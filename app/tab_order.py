@@ -6,7 +6,8 @@ round in a circle. Here what is seen decides, at every step.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterable, Iterator
 
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QGuiApplication, QKeyEvent
@@ -56,17 +57,17 @@ def give_focus(widget: QWidget, reason: Qt.FocusReason) -> None:
 
 def stop_after(top: QWidget, focused: QWidget | None) -> QWidget | None:
     """Where Tab leads from a widget of a window, which need not be a stop itself; None: nowhere."""
-    return _first_stop(_turned(top, focused)[1:])
+    return _first_stop(_after(top, _seen(top, focused)))
 
 
 def stop_before(top: QWidget, focused: QWidget | None) -> QWidget | None:
     """Where Shift+Tab leads."""
-    return _first_stop(_turned(top, focused)[:0:-1])
+    return _first_stop(_before(top, _seen(top, focused)))
 
 
 def first_stop(region: QWidget) -> QWidget | None:
     """The first control of a part of a window; None: it has none, or is hidden."""
-    return _first_stop(in_reading_order(region)) if region.isVisible() else None
+    return _first_stop(_down(region)) if region.isVisible() else None
 
 
 def takes_tab(widget: QWidget) -> bool:
@@ -79,15 +80,58 @@ def takes_tab(widget: QWidget) -> bool:
     return widget.isEnabled() and widget.isVisible() and not widget.size().isEmpty()
 
 
-def in_reading_order(top: QWidget) -> list[QWidget]:
+def _seen(top: QWidget, focused: QWidget | None) -> QWidget:
+    """Where to go on from: the focused widget or, where it was hidden, what it was in."""
+    at, hidden = focused, focused
+    while at is not None and at is not top:
+        if not at.isVisible() or at.isWindow():
+            hidden = at.parentWidget()
+        at = at.parentWidget()
+    return hidden if at is top and hidden is not None else top
+
+
+def _after(top: QWidget, at: QWidget) -> Iterator[QWidget]:
+    """All widgets in reading order from the one after `at` on, and round again to the one before it.
+
+    One by one, since the next stop is mostly near, and a window has many hundred widgets.
+    """
+    yield from itertools.islice(_down(at), 1, None)
+    begin = at
+    while at is not top and (parent := at.parentWidget()) is not None:
+        siblings = _children(parent)
+        for sibling in siblings[siblings.index(at) + 1 :]:
+            yield from _down(sibling)
+        at = parent
+    yield from itertools.takewhile(lambda widget: widget is not begin, _down(top))
+
+
+def _before(top: QWidget, at: QWidget) -> Iterator[QWidget]:
+    """All widgets from the one before `at` back, and round again to the one after it."""
+    begin = at
+    while at is not top and (parent := at.parentWidget()) is not None:
+        siblings = _children(parent)
+        for sibling in reversed(siblings[: siblings.index(at)]):
+            yield from _up(sibling)
+        yield parent
+        at = parent
+    yield from itertools.takewhile(lambda widget: widget is not begin, _up(top))
+
+
+def _down(top: QWidget) -> Iterator[QWidget]:
     """A widget and everything visible in it, as one reads."""
-    order: list[QWidget] = []
-    _read(top, order)
-    return order
+    yield top
+    for child in _children(top):
+        yield from _down(child)
 
 
-def _read(top: QWidget, order: list[QWidget]) -> None:
-    order.append(top)
+def _up(top: QWidget) -> Iterator[QWidget]:
+    """The same from its end."""
+    for child in reversed(_children(top)):
+        yield from _up(child)
+    yield top
+
+
+def _children(top: QWidget) -> list[QWidget]:
     children = [
         child
         for child in top.children()
@@ -95,9 +139,8 @@ def _read(top: QWidget, order: list[QWidget]) -> None:
     ]
     if len(children) > 1:
         right_to_left = top.layoutDirection() is Qt.LayoutDirection.RightToLeft
-        children = list(_as_read(children, right_to_left))
-    for child in children:
-        _read(child, order)
+        return list(_as_read(children, right_to_left))
+    return children
 
 
 def _as_read(widgets: list[QWidget], right_to_left: bool) -> Iterator[QWidget]:
@@ -124,18 +167,5 @@ def _place_in_row(box: QRect, right_to_left: bool) -> tuple[int, int]:
     return (-box.right() if right_to_left else box.left()), box.top()
 
 
-def _turned(top: QWidget, focused: QWidget | None) -> list[QWidget]:
-    """All widgets in order, turned so that the focused one, or the whole window, is the first."""
-    order = in_reading_order(top)
-    at = 0
-    while focused is not None and focused is not top:
-        if focused in order:
-            at = order.index(focused)
-            break
-        # It was hidden: go on from what it was in.
-        focused = focused.parentWidget()
-    return order[at:] + order[:at]
-
-
-def _first_stop(widgets: list[QWidget]) -> QWidget | None:
+def _first_stop(widgets: Iterable[QWidget]) -> QWidget | None:
     return next((widget for widget in widgets if takes_tab(widget)), None)
