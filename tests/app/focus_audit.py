@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, QPoint, QRect, Qt
-from PySide6.QtGui import QColor, QImage
+from PySide6.QtGui import QColor, QGuiApplication, QImage
 from PySide6.QtWidgets import QWidget
 
 from app.tab_order import give_focus
@@ -45,7 +45,12 @@ def _seen(widget: QWidget, top: QWidget) -> QRect:
 
 
 def _picture(top: QWidget, box: QRect) -> QImage:
-    return top.grab(box).toImage().convertToFormat(QImage.Format.Format_RGB32)
+    if QGuiApplication.platformName() == "offscreen":
+        # What stands there, without painting all of it once more.
+        seen = top.screen().grabWindow(top.winId(), box.x(), box.y(), box.width(), box.height())
+    else:
+        seen = top.grab(box)
+    return seen.toImage().convertToFormat(QImage.Format.Format_RGB32)
 
 
 def pixels_that_tell(focused: QImage, unfocused: QImage) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from PySide6.QtCore import QCoreApplication, QPoint, QRect, Qt
@@ -105,25 +105,52 @@ def _goes_back(first: QRect, second: QRect) -> bool:
 # --- keys that mean two things ------------------------------------------------------------------------
 
 
-def _armed(top: QWidget) -> Iterator[tuple[str, QKeySequence, Qt.ShortcutContext, tuple[QWidget, ...]]]:
+@dataclass(frozen=True)
+class _Bound:
+    """What may have keys, and in which widgets of the window these are heard."""
+
+    to: QAction | QShortcut
+    owners: tuple[QWidget, ...]
+
+
+def _all_bound(top: QWidget) -> list[_Bound]:
+    """Every action and shortcut of a window, also those that have no key or are switched off now."""
     actions: dict[QAction, None] = {}
     for widget in [top, *top.findChildren(QWidget)]:
         if widget.window() is top:
             actions.update(dict.fromkeys(widget.actions()))
+    found = []
     for action in actions:
         owners = tuple(
             owner
             for owner in action.associatedObjects()
             if isinstance(owner, QWidget) and not isinstance(owner, QMenu) and owner.window() is top
         )
-        if action.isEnabled() and action.isVisible() and owners:
-            for sequence in action.shortcuts():
-                yield action.text(), sequence, action.shortcutContext(), owners
+        if owners:
+            found.append(_Bound(action, owners))
     for shortcut in top.findChildren(QShortcut):
         owner = shortcut.parent()
-        if shortcut.isEnabled() and isinstance(owner, QWidget) and owner.window() is top:
-            for sequence in shortcut.keys():  # noqa: SIM118
-                yield f"a shortcut of {type(owner).__name__}", sequence, shortcut.context(), (owner,)
+        if isinstance(owner, QWidget) and owner.window() is top:
+            found.append(_Bound(shortcut, (owner,)))
+    return found
+
+
+def _armed(bound: Iterable[_Bound], focused: QWidget) -> Iterator[tuple[str, QKeySequence]]:
+    """Words and key of all that is heard while this has the focus; what is armed changes with the focus."""
+    for one in bound:
+        to = one.to
+        if isinstance(to, QAction):
+            sequences = to.shortcuts()
+            if not sequences or not to.isEnabled() or not to.isVisible():
+                continue
+            text, context = to.text(), to.shortcutContext()
+        else:
+            if not to.isEnabled():
+                continue
+            sequences, context = to.keys(), to.context()
+            text = f"a shortcut of {type(to.parent()).__name__}"
+        if _is_active(context, one.owners, focused):
+            yield from ((text, sequence) for sequence in sequences if not sequence.isEmpty())
 
 
 def _is_active(context: Qt.ShortcutContext, owners: tuple[QWidget, ...], focused: QWidget) -> bool:
@@ -137,13 +164,16 @@ def _is_active(context: Qt.ShortcutContext, owners: tuple[QWidget, ...], focused
 def key_complaints(top: QWidget) -> list[str]:
     """Keys that two actions would have at once, wherever the focus is: Qt does neither then."""
     found: set[str] = set()
-    for focused in stops(top):
-        focused.setFocus(Qt.FocusReason.OtherFocusReason)
-        meanings: dict[str, set[str]] = defaultdict(set)
-        for text, sequence, context, owners in _armed(top):
-            if not sequence.isEmpty() and _is_active(context, owners, focused):
+    known: list[_Bound] = []
+    # Where something made an action when it took the focus: once more, with that.
+    while (bound := _all_bound(top)) != known:
+        known = bound
+        for focused in stops(top):
+            focused.setFocus(Qt.FocusReason.OtherFocusReason)
+            meanings: dict[str, set[str]] = defaultdict(set)
+            for text, sequence in _armed(bound, focused):
                 meanings[sequence.toString()].add(text)
-        for keys, texts in meanings.items():
-            if len(texts) > 1:
-                found.add(f"{keys} is {' and '.join(sorted(texts))} in {name_of(focused)}")
+            for keys, texts in meanings.items():
+                if len(texts) > 1:
+                    found.add(f"{keys} is {' and '.join(sorted(texts))} in {name_of(focused)}")
     return sorted(found)

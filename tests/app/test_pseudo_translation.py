@@ -96,20 +96,29 @@ def test_a_text_that_did_not_come_through_tr_is_found(qtbot: QtBot) -> None:
 SOURCES = sorted(Path(app.__path__[0]).rglob("*.py"))
 
 
-def calls_of_tr(node: ast.AST, *, inside: bool = False) -> Iterator[tuple[ast.Call, bool]]:
-    """Every call of `tr` or `translate`, and whether it happens inside of a function."""
-    for child in ast.iter_child_nodes(node):
-        is_function = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-        if isinstance(child, ast.Call):
-            name = child.func.attr if isinstance(child.func, ast.Attribute) else getattr(child.func, "id", "")
-            if name in ("tr", "_tr"):
-                yield child, inside
-        yield from calls_of_tr(child, inside=inside or is_function)
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+def calls_of_tr(source: str) -> Iterator[tuple[ast.Call, bool]]:
+    """Every call of `tr` or `_tr`, and whether it happens inside of a function."""
+    if "tr(" not in source:
+        return
+    inside_of = {ast.parse(source): False}
+    while inside_of:
+        node, inside = inside_of.popitem()
+        inside = inside or isinstance(node, FUNCTIONS)
+        for child in ast.iter_child_nodes(node):
+            inside_of[child] = inside
+            if isinstance(child, ast.Call):
+                of = child.func
+                name = of.attr if isinstance(of, ast.Attribute) else of.id if isinstance(of, ast.Name) else ""
+                if name in ("tr", "_tr"):
+                    yield child, inside
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
 def test_texts_are_asked_for_when_they_are_shown_and_whole(path: Path) -> None:
-    for call, inside in calls_of_tr(ast.parse(path.read_text("utf-8"))):
+    for call, inside in calls_of_tr(path.read_text("utf-8")):
         where = f"{path}:{call.lineno}"
         assert inside, f"{where}: at import there is no translation yet"
         for argument in call.args:

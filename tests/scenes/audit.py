@@ -109,8 +109,11 @@ def _tip_has(widget: QWidget, text: str) -> bool:
 
 def cut_off(tops: Iterable[QWidget]) -> list[str]:
     """Texts that have not the room they need, and widgets that are smaller than they can be."""
-    tops = list(tops)
-    return sorted({finding for widget in widgets_in(tops) for finding in _cut_off(widget)})
+    return _cut_off_of(widgets_in(tops))
+
+
+def _cut_off_of(widgets: Iterable[QWidget]) -> list[str]:
+    return sorted({finding for widget in widgets for finding in _cut_off(widget)})
 
 
 def _cut_off(widget: QWidget) -> Iterator[str]:
@@ -266,9 +269,13 @@ def _scrolls(widget: QWidget) -> bool:
 
 def overlaps(tops: Iterable[QWidget]) -> list[str]:
     """Siblings that stand over each other, and widgets that stand out of what they are in."""
+    return _overlaps_of(widgets_in(tops))
+
+
+def _overlaps_of(widgets: Iterable[QWidget]) -> list[str]:
     found: set[str] = set()
     by_parent: dict[QWidget, list[QWidget]] = {}
-    for widget in widgets_in(tops):
+    for widget in widgets:
         parent = widget.parentWidget()
         if parent is None or widget.isWindow() or _is_overlay(widget):
             continue
@@ -435,9 +442,9 @@ def _luminance_of(rgb: int) -> float:
 
 def findings(tops: Iterable[QWidget]) -> list[str]:
     """Whatever is cut off or overlaps in these windows."""
-    tops = list(tops)
     QApplication.sendPostedEvents()
-    return cut_off(tops) + overlaps(tops)
+    widgets = list(widgets_in(tops))
+    return _cut_off_of(widgets) + _overlaps_of(widgets)
 
 
 def too_large(tops: Iterable[QWidget]) -> list[str]:

@@ -125,7 +125,10 @@ def sentences() -> tuple[tuple[str, str], ...]:
     for path in sorted((PROJECT / "app").rglob("*.py")):
         found |= _texts_in(ast.parse(path.read_text("utf-8")))
     for path in sorted((PROJECT / "core").rglob("*.py")):
-        for call in ast.walk(ast.parse(path.read_text("utf-8"))):
+        source = path.read_text("utf-8")
+        if not any(f"{name}(" in source for name in SPEAKING):
+            continue
+        for call in ast.walk(ast.parse(source)):
             if isinstance(call, ast.Call) and getattr(call.func, "id", "") in SPEAKING:
                 for argument in call.args:
                     said |= _texts_in(argument)
@@ -140,12 +143,17 @@ def sentences() -> tuple[tuple[str, str], ...]:
 
 
 def _texts_in(tree: ast.AST) -> set[str]:
-    docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    docs: set[ast.AST] = set()
+    texts: list[ast.Constant] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr):
+            docs.add(node.value)
+        elif isinstance(node, ast.Constant):
+            texts.append(node)
     return {
         plain(node.value)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs
-        if "\n" not in node.value
+        for node in texts
+        if isinstance(node.value, str) and node not in docs and "\n" not in node.value
     }
 
 
