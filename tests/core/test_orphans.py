@@ -66,7 +66,7 @@ class LiveRun:
             stderr=subprocess.DEVNULL,
         )
         wait_for(lambda: self._started(shop) == agents, "the agents never started")
-        wait_for(lambda: len(alive_agents(shop.folder)) == processes, "their children never started")
+        wait_for(lambda: self._settled(shop, processes), "their children never started")
         (self.folder,) = (path.parent for path in (shop.folder / ".openloop").glob(f"*/{JOURNAL_NAME}"))
         self.helpers = [
             process
@@ -80,6 +80,15 @@ class LiveRun:
         return (
             sum(isinstance(event, AttemptStarted) for event in read_journal(journals[0])) if journals else 0
         )
+
+    def _settled(self, shop: Workshop, processes: int) -> bool:
+        """Whether all are there, and not just the process between an agent and its daemon."""
+        agents = alive_agents(shop.folder)
+        try:
+            parents = {psutil.Process(pid).ppid() for pid in agents}
+        except psutil.NoSuchProcess:
+            return False
+        return len(agents) == processes and parents.isdisjoint(agents)
 
     def kill_all_at_once(self) -> None:
         """OpenLoop, its supervisor and the guard, so that none of them can do anything about it."""
