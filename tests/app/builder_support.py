@@ -21,6 +21,7 @@ from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
 from app.builder.workflow_model import WorkflowModel
+from app.builder.workflow_rows import Boxes
 from app.builder.workflow_view import WorkflowView
 from app.document import WorkflowDocument
 from core.agent import AgentLibrary
@@ -76,8 +77,7 @@ class Builder:
 
     def at(self, node_id: int, share: float = 0.5) -> QPoint:
         """A point of the viewport inside a row's body, `share` of its height from the top."""
-        index = self.model.index_of(node_id)
-        body = self.view.tree.anatomy.boxes(index, self.view.tree.visualRect(index)).body
+        body = self._boxes(node_id).body
         return QPoint(body.center().x(), body.top() + round((body.height() - 1) * share))
 
     def at_phase(self, phase: Phase) -> QPoint:
@@ -85,9 +85,16 @@ class Builder:
 
     def zone(self) -> QPoint:
         """A point in the zone for a new step at the end of the loop."""
-        group = self.document.outline.loop[-1]
-        index = self.model.index_of(group.agents[-1].id)
-        return self.view.tree.anatomy.boxes(index, self.view.tree.visualRect(index)).zone.center()
+        return self._boxes(self.document.outline.loop[-1].agents[-1].id).zone.center()
+
+    def _boxes(self, node_id: int) -> Boxes:
+        """Where a row is; while something is dragged, where it is aimed at, as a gap may be opening."""
+        tree, index = self.view.tree, self.model.index_of(node_id)
+        if not tree.gap.dragging:
+            return tree.anatomy.boxes(index, tree.visualRect(index))
+        rows = (tree.gap.row_at(y) for y in range(-tree.verticalScrollBar().value(), 10_000, 4))
+        rect = next(row[1] for row in rows if row is not None and row[0] == index)
+        return tree.anatomy.boxes(index, rect, resting=True)
 
     def hover(self, point: QPoint, data: QMimeData) -> str:
         """Drag over a point without dropping; gives the words that stand there."""
