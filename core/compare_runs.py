@@ -35,8 +35,8 @@ class DifferenceKind(StrEnum):
 class Difference:
     """One place where two values differ. A value that is only in one is told whole, at its uppermost path.
 
-    `path` as in `core.state_path`, with `[3]` for an entry of a list: by its number in the one that has it, in the
-    first where both do.
+    `path` as in `core.state_path`, with `[3]` for an entry of a list: by its number in the one that has it,
+    in the first where both do.
     """
 
     path: str

@@ -1,6 +1,7 @@
 """A *path* names a place in the state: `is_complete`, `termination_reason`, `payload.findings`.
 
-A key that contains one of `.` `[` `]` `"`, or is empty, stands in brackets as a JSON string: `payload["a.b"].c`.
+A key that contains one of `.` `[` `]` `"`, or is empty, stands in brackets as a JSON string:
+`payload["a.b"].c`.
 """
 
 from __future__ import annotations

@@ -409,7 +409,7 @@ class WorkflowPage(FormPage):
         self._check_condition()
 
     def _refresh_rest(self) -> None:
-        held = self._held("backend", field_text.write_plain, self.tr("opencode (usual)"))
+        held = self._held("backend", field_text.write_plain, "opencode")
         own = self._document.settings.backend
         self.backend.set_choices(backend_choices(self._document, held, [own] if own is not None else []))
         elsewhere = {
