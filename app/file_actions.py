@@ -165,6 +165,7 @@ class FileActions(QObject):
 
     def save_then(self, then: Callable[[], object]) -> None:
         """Save, and go on with `then` when it is saved."""
+        self._document.look_at_disk()
         path = self._document.path
         if path is None or is_example(path):
             self._save_as_then(then)
@@ -208,6 +209,7 @@ class FileActions(QObject):
     def _save_to(self, path: Path, then: Callable[[], object]) -> None:
         """Save to a chosen file; where that is another one that exists, it is asked first."""
         path = path.absolute()
+        self._document.look_at_disk()
 
         def replace_it() -> None:
             if self._write(path):

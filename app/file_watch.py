@@ -45,7 +45,7 @@ class FileWatch(QObject):
         self._settle = QTimer(self)
         self._settle.setSingleShot(True)
         self._settle.setInterval(SETTLE_MS)
-        self._settle.timeout.connect(self._look)
+        self._settle.timeout.connect(self.look)
         self._watcher.fileChanged.connect(self._look_soon)
         self._watcher.directoryChanged.connect(self._look_soon)
 
@@ -59,6 +59,11 @@ class FileWatch(QObject):
         # First: a change meanwhile is then told of, at worst for nothing.
         self._watch_again()
         self._stamp, self._content = self._read()
+
+    @property
+    def content(self) -> bytes:
+        """What the file held when it was last looked at; empty: nothing, or there was none."""
+        return self._content
 
     @contextmanager
     def paused(self) -> Iterator[None]:
@@ -98,7 +103,9 @@ class FileWatch(QObject):
         self._settle.start()
 
     @Slot()
-    def _look(self) -> None:
+    def look(self) -> None:
+        """Look at the file now, before it is written over: the system may be about to tell of a change."""
+        self._settle.stop()
         self._watch_again()
         stamp, content = self._read()
         if stamp == self._stamp and content == self._content:

@@ -266,6 +266,13 @@ class OpenWorkflow(QObject):
         """Open a file. Raises UserFileError, and then the current work is untouched."""
         loaded = load_workflow(path)
         self._replace(loaded)
+        if self._watch.content.decode("utf-8", "replace").removeprefix("\ufeff") != loaded.text:
+            # Written by another program after it was read, and before it was watched.
+            self._disk_changed()
+
+    def look_at_disk(self) -> None:
+        """See now whether another program changed the file, before it is written over."""
+        self._watch.look()
 
     def restore(self, file: WorkflowFile) -> None:
         """Take in work that was kept aside; it counts as not saved."""

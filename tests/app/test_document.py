@@ -12,12 +12,14 @@ from hypothesis import strategies as st
 from PySide6.QtGui import QUndoStack
 from pytestqt.qtbot import QtBot
 
+from app import open_workflow
 from app.document import InGroup, NewStep, OnAgent, WorkflowDocument
 from app.outline import Outline
 from core.config import AgentGroup
 from core.plan import Place
 from core.problems import UserFileError
 from core.state import PHASES
+from core.workflow_file import WorkflowFile, load_workflow
 
 AUDIT = {
     "name": "audit",
@@ -442,6 +444,23 @@ def test_a_file_that_another_program_changes_is_noticed_each_time(
             write(audit_file, json.dumps({**AUDIT, "name": f"changed {number}"}))
     document.open(audit_file)
     assert document.settings.name == "changed 2"
+
+
+def test_what_is_written_between_reading_a_file_and_watching_it_is_noticed(
+    document: WorkflowDocument, audit_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def load_and_write(path: Path) -> WorkflowFile:
+        loaded = load_workflow(path)
+        _replace(path, json.dumps({**AUDIT, "name": "theirs"}))
+        return loaded
+
+    monkeypatch.setattr(open_workflow, "load_workflow", load_and_write)
+    document.open(audit_file)
+    assert document.differs_from_disk
+    monkeypatch.undo()
+    document.open(audit_file)
+    assert not document.differs_from_disk
+    assert document.settings.name == "theirs"
 
 
 def test_a_file_that_is_removed_is_noticed(

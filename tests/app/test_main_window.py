@@ -451,10 +451,15 @@ def test_keeping_ones_own_version_counts_as_unsaved(opened: Opened) -> None:
     assert opened.document.settings.name == "audit"
 
 
-def test_saving_does_not_replace_what_another_program_wrote_without_a_question(opened: Opened) -> None:
+@pytest.mark.parametrize("noticed", [True, False])
+def test_saving_does_not_replace_what_another_program_wrote_without_a_question(
+    opened: Opened, noticed: bool
+) -> None:
+    """Also where that was so lately that the system has not told of it yet."""
     opened.edit()
     write_workflow(opened.path, name="changed")
-    opened.qtbot.waitUntil(lambda: bool(opened.notice(DISK)))
+    if noticed:
+        opened.qtbot.waitUntil(lambda: bool(opened.notice(DISK)))
     others = opened.path.read_bytes()
     opened.window.files.save()
     question = opened.window.files.question
