@@ -189,6 +189,8 @@ def question(stage: Stage) -> None:
     )
     stage.run()
     stage.until(stage.run_view.questions.isVisible, "nothing was asked")
+    # It is brought up to date four times a second.
+    stage.until(lambda: stage.run_view.timeline.area.plot.savings.work > 0, "the timeline never told of work")
     log_of(stage, "scribe")
 
 
