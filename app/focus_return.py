@@ -25,7 +25,7 @@ class FocusReturn(QObject):
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(_WAIT_MS)
-        self._timer.timeout.connect(self._give_back)
+        self._timer.timeout.connect(self.give_back)
         application = QGuiApplication.instance()
         if isinstance(application, QGuiApplication):
             application.focusWindowChanged.connect(self._changed)
@@ -49,9 +49,13 @@ class FocusReturn(QObject):
             self._timer.start()
 
     @Slot()
-    def _give_back(self) -> None:
+    def give_back(self) -> None:
+        """Give the window the focus where what had it is gone, and nobody else took it."""
         last = self._last
         if last is None or QGuiApplication.focusWindow() is not None:
+            return
+        if QApplication.activePopupWidget() is not None:
+            # It has just opened and is about to get the focus; when it closes, this is asked again.
             return
         if isValid(last) and (last.isVisible() or last is self._window.windowHandle()):
             # It is still there, so another program has the focus.

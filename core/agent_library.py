@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
@@ -39,6 +39,19 @@ class _Found:
     stamp: _Stamp | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Tables:
+    """What one look at the folders found."""
+
+    reads: Mapping[Path, _Read] = field(default_factory=dict)
+    by_name: Mapping[str, AgentDefinition] = field(default_factory=dict)
+    agents: tuple[AgentDefinition, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    borrowed: frozenset[str] = frozenset()
+    nearest: dict[str, str | None] = field(default_factory=dict)
+    """What was asked for and is not there, and what was most likely meant."""
+
+
 class AgentLibrary:
     """The agents of some folders, the most important folder first.
 
@@ -51,12 +64,7 @@ class AgentLibrary:
 
     def __init__(self, folders: Path | Sequence[Path]) -> None:
         self._folders = (folders,) if isinstance(folders, Path) else tuple(folders)
-        self._reads: dict[Path, _Read] = {}
-        self._by_name: Mapping[str, AgentDefinition] = {}
-        self._agents: tuple[AgentDefinition, ...] = ()
-        self._problems: tuple[Problem, ...] = ()
-        self._nearest: dict[str, str | None] = {}
-        self._borrowed: frozenset[str] = frozenset()
+        self._tables = _Tables()
         self.refresh()
 
     @property
@@ -67,28 +75,29 @@ class AgentLibrary:
     @property
     def agents(self) -> tuple[AgentDefinition, ...]:
         """Every agent that can be used, by folder of the library, sub-folder and name."""
-        return self._agents
+        return self._tables.agents
 
     @property
     def problems(self) -> tuple[Problem, ...]:
         """What is wrong with the files, each with its file and line."""
-        return self._problems
+        return self._tables.problems
 
     @property
     def has_own(self) -> bool:
         """Whether there is any agent's file, also one that cannot be read, in the most important folder."""
-        return bool(self._folders) and any(path.is_relative_to(self._folders[0]) for path in self._reads)
+        reads = self._tables.reads
+        return bool(self._folders) and any(path.is_relative_to(self._folders[0]) for path in reads)
 
     def get(self, name: str) -> AgentDefinition | None:
         """The agent of this name."""
-        return self._by_name.get(name)
+        return self._tables.by_name.get(name)
 
     def is_borrowed(self, name: str) -> bool:
         """Whether the agent of this name comes with OpenLoop, for workflows that do not.
 
         Such an agent was made for an example, and does no work but where it is given another backend.
         """
-        return name in self._borrowed
+        return name in self._tables.borrowed
 
     def suggestion(self, name: str) -> str:
         """A sentence for somebody who named an agent that does not exist; may be empty."""
@@ -97,24 +106,27 @@ class AgentLibrary:
 
     def nearest(self, name: str) -> str | None:
         """The agent that somebody most likely meant who named one that does not exist."""
-        known = self._nearest
+        tables = self._tables
+        known = tables.nearest
         if name not in known:
             # A workflow is checked with every letter that is typed, and this is the dear part of it.
-            known[name] = nearest(name, self._by_name)
+            known[name] = nearest(name, tables.by_name)
         return known[name]
 
     def problems_of(self, name: str) -> tuple[Problem, ...]:
         """What is wrong with the file of an agent, also of one that could not be read at all."""
-        agent = self._by_name.get(name)
+        tables = self._tables
+        agent = tables.by_name.get(name)
         return tuple(
             problem
-            for problem in self._problems
+            for problem in tables.problems
             if problem.file is not None
             and (problem.file == agent.path if agent is not None else problem.file.stem == name)
         )
 
     def refresh(self) -> bool:
         """Look for new, changed and removed files; only those are read. Gives whether anything changed."""
+        before = self._tables
         reads: dict[Path, _Read] = {}
         by_name: dict[str, AgentDefinition] = {}
         agents: list[AgentDefinition] = []
@@ -126,7 +138,7 @@ class AgentLibrary:
             for found in sorted(_markdown_files(folder), key=lambda item: (item.folder, item.path.name)):
                 if found.path in reads:
                     continue
-                known = self._reads.get(found.path)
+                known = before.reads.get(found.path)
                 if known is None or known.stamp is None or known.stamp != found.stamp:
                     stamp = found.stamp if found.stamp is not None and found.stamp[0] < settled else None
                     known = _Read(stamp, read_agent(found.path, found.folder))
@@ -147,22 +159,15 @@ class AgentLibrary:
             fresh = [agent for name, agent in own.items() if name not in by_name]
             agents.extend(sorted(fresh, key=lambda agent: (agent.folder.casefold(), agent.name.casefold())))
             by_name.update((agent.name, agent) for agent in fresh)
-        before = (self._agents, self._problems)
-        self._reads = reads
-        self._by_name = by_name
-        self._agents = tuple(agents)
-        self._problems = tuple(problems)
-        self._nearest = {}
-        self._borrowed = self._names_of_borrowed()
-        return before != (self._agents, self._problems)
+        now = _Tables(reads, by_name, tuple(agents), tuple(problems), self._names_of_borrowed(agents))
+        self._tables = now
+        return (before.agents, before.problems) != (now.agents, now.problems)
 
-    def _names_of_borrowed(self) -> frozenset[str]:
+    def _names_of_borrowed(self, agents: Sequence[AgentDefinition]) -> frozenset[str]:
         # A workflow that ships has those that ship first, and they are its own.
         if not self._folders or is_shipped(self._folders[0]):
             return frozenset()
-        return frozenset(
-            agent.name for agent in self._agents if agent.path is not None and is_shipped(agent.path)
-        )
+        return frozenset(agent.name for agent in agents if agent.path is not None and is_shipped(agent.path))
 
 
 def _duplicate(agent: AgentDefinition, first: AgentDefinition) -> Problem:

@@ -14,7 +14,9 @@ import os
 import re
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeAlias
 
 from filelock import FileLock, Timeout
 
@@ -36,6 +38,8 @@ _NO_LOCKS = frozenset({errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTS
 _CLOCK_SLACK = 2.0
 """Seconds by which a process's start time and the time of its first event may be out of order."""
 _TAIL = 64 * 1024
+_Facts: TypeAlias = tuple[Path, int, float]
+"""What a mark says: the run's folder, the process that runs it, when it was made."""
 _STARTED = re.compile(rb'^\{"type": ?"run_started"')
 
 
@@ -84,18 +88,31 @@ class RunLock:
 
 def is_held(folder: Path) -> bool:
     """Whether some process, this one included, runs the run of this folder. Leaves the folder as it is."""
+    with _looking(folder) as free:
+        return not free
+
+
+@contextlib.contextmanager
+def _looking(folder: Path) -> Iterator[bool]:
+    """Whether nobody runs the run of this folder. While this lasts nobody begins to, but waits a little
+    (where the file system knows locks, and the folder may be written)."""
     if not (folder / LOCK_NAME).exists():
-        return False
+        yield True
+        return
     lock = _file_lock(folder)
     try:
         lock.acquire(timeout=_PATIENCE_TO_LOOK, poll_interval=0.005)
     except Timeout:
-        return True
+        yield False
+        return
     except (OSError, NotImplementedError):
         # No locks here, or the folder may only be read: the journal says who it was.
-        return _held_without_lock.has(folder) or _writer_lives(folder)
-    lock.release()
-    return False
+        yield not (_held_without_lock.has(folder) or _writer_lives(folder))
+        return
+    try:
+        yield True
+    finally:
+        lock.release()
 
 
 # --- marks ----------------------------------------------------------------------------------------------
@@ -144,12 +161,11 @@ def cut_off_runs() -> list[Path]:
         try:
             if not (folder / JOURNAL_NAME).is_file():
                 # It may be about to be made: whoever marks holds the lock already.
-                if not is_held(folder):
-                    mark.unlink(missing_ok=True)
+                _remove(mark, facts)
             elif not is_held(folder):
                 never_began = (folder / JOURNAL_NAME).stat().st_size == 0
                 if never_began or _has_ended(folder):
-                    mark.unlink(missing_ok=True)
+                    _remove(mark, facts)
                 else:
                     found.append((marked, folder))
         except OSError:
@@ -158,12 +174,20 @@ def cut_off_runs() -> list[Path]:
     return [folder for _, folder in sorted(found, key=lambda each: each[0], reverse=True)]
 
 
+def _remove(mark: Path, facts: _Facts) -> None:
+    """Remove a mark that says no more than these facts, unless somebody runs its run again since it was read:
+    whoever marks holds the lock. Raises OSError."""
+    with _looking(facts[0]) as free:
+        if free and _read_mark(mark) == facts:
+            mark.unlink(missing_ok=True)
+
+
 def _mark(run_id: str) -> Path:
     # The id comes from a journal, and a journal may come from anywhere.
     return state_folder() / MARKS_NAME / f"{plain_name(run_id) or 'run'}.json"
 
 
-def _read_mark(mark: Path) -> tuple[Path, int, float] | None:
+def _read_mark(mark: Path) -> _Facts | None:
     """Folder, pid and time of a mark; None where it is gone or tells nothing that we understand."""
     try:
         facts = json.loads(mark.read_bytes())

@@ -78,11 +78,12 @@ class TurnBar(QWidget):
         self.which.setVisible(several)
         if several:
             self._fill_menu(shown)
-        self.copy_button.setVisible(part is not Part.OUTPUT and file is not None and file.is_file())
+        size = _size_of(file)
+        self.copy_button.setVisible(part is not Part.OUTPUT and size is not None)
         if shown is not None:
             self.facts.show_text(self._size_words(shown, limit), warns=_is_near(shown, limit))
-        elif part is Part.ANSWER and file is not None and file.is_file():
-            self.facts.show_text(self.tr("{0} bytes").format(f"{file.stat().st_size:,}"), warns=False)
+        elif part is Part.ANSWER and size is not None:
+            self.facts.show_text(self.tr("{0} bytes").format(f"{size:,}"), warns=False)
         else:
             self.facts.show_text("", warns=False)
 
@@ -191,3 +192,11 @@ def _rounded(count: int) -> str:
         return str(count)
     unit = 10 ** (len(str(count)) - 2)
     return f"{round(count / unit) * unit:,}"
+
+
+def _size_of(file: Path | None) -> int | None:
+    """Bytes of a file; None: there is none, or none any more."""
+    try:
+        return file.stat().st_size if file is not None and file.is_file() else None
+    except OSError:
+        return None

@@ -454,10 +454,10 @@ def test_what_is_written_between_reading_a_file_and_watching_it_is_noticed(
         _replace(path, json.dumps({**AUDIT, "name": "theirs"}))
         return loaded
 
-    monkeypatch.setattr(open_workflow, "load_workflow", load_and_write)
-    document.open(audit_file)
+    with monkeypatch.context() as patched:
+        patched.setattr(open_workflow, "load_workflow", load_and_write)
+        document.open(audit_file)
     assert document.differs_from_disk
-    monkeypatch.undo()
     document.open(audit_file)
     assert not document.differs_from_disk
     assert document.settings.name == "theirs"

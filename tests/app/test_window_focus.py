@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QTabBar, QWidget
+from PySide6.QtWidgets import QApplication, QMenu, QTabBar, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.document import WorkflowDocument
+from app.focus_return import FocusReturn
 from app.settings_store import SettingsStore
 from tests.app.test_main_window import TURN, Opened, ScriptedController, make_window, write_workflow
 
@@ -155,3 +157,31 @@ def test_while_a_run_goes_on_no_key_of_the_workflow_is_armed(opened: Opened) -> 
     type_letters(opened)
     assert not opened.document.has_edits
     opened.finish()
+
+
+def test_a_menu_that_opens_as_the_focus_is_given_back_leaves_it_where_it_was(
+    opened: Opened, qtbot: QtBot
+) -> None:
+    """One menu is gone, and the window is about to be given the focus, when the next one opens."""
+    window, tree = opened.window, opened.window.pool.tree
+    returning = window.findChild(FocusReturn)
+    assert returning is not None
+    tree.setFocus()
+
+    def opened_menu() -> QMenu:
+        menu = QMenu(window)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction("Do it")
+        menu.popup(window.mapToGlobal(window.rect().center()))
+        return menu
+
+    menu = opened_menu()
+    qtbot.waitUntil(lambda: QGuiApplication.focusWindow() is menu.windowHandle())
+    QTest.keyClick(menu, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: QGuiApplication.focusWindow() is None)
+    menu = opened_menu()
+    returning.give_back()
+    qtbot.waitUntil(lambda: QGuiApplication.focusWindow() is menu.windowHandle())
+    QTest.keyClick(menu, Qt.Key.Key_Escape)
+    qtbot.waitUntil(window.isActiveWindow)
+    assert has_focus(tree)

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from core import open_runs
 from core.events import RunFinished, RunStarted, TurnFinished
 from core.journal import JOURNAL_NAME, Journal
 from core.open_runs import RunIsHeld, RunLock, cut_off_runs, is_held, mark_closed, mark_open
@@ -231,6 +232,26 @@ def test_a_run_whose_last_event_is_its_end_was_not_cut_off(folder: Path) -> None
     append(folder, RunFinished(time=time.time()))
     assert cut_off_runs() == []
     assert list((state_folder() / "open-runs").iterdir()) == []
+
+
+def test_the_mark_of_a_run_that_is_resumed_while_it_is_looked_at_stays(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mark_open("run-1", folder)
+    append(folder, RunFinished(time=time.time()))
+    lock = RunLock(folder)
+
+    def has_ended_and_is_resumed(_: Path) -> bool:
+        lock.acquire()
+        mark_open("run-1", folder)
+        return True
+
+    with monkeypatch.context() as patched:
+        patched.setattr(open_runs, "_has_ended", has_ended_and_is_resumed)
+        assert cut_off_runs() == []
+    lock.release()
+    append(folder, RunStarted(time=time.time(), resumed=True))
+    assert cut_off_runs() == [folder]
 
 
 def test_a_resumed_run_is_open_again_although_it_ended_once(folder: Path) -> None:
