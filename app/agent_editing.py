@@ -287,7 +287,9 @@ class AgentEditing(QObject):
         names = _names(concerned, self.tr("{0} agents"))
         fields = fields_in_words([each for draft in concerned for each in draft.refused])
         text = self.tr("{0} of {1} cannot be saved as it stands.").format(fields, names)
-        explanation = self.tr("What stands there cannot be read, and is lost. The file keeps the one before.")
+        explanation = self.tr(
+            "What stands there cannot be read, and would be lost. The file keeps the one before."
+        )
         choices = (
             Choice(self.tr("Go there"), lambda: self._show_refused(first), is_default=True),
             Choice(self.tr("Save the rest"), save_rest),

@@ -102,7 +102,7 @@ class AgentFixes(QObject):
         if not step.is_made:
             self._forget(step)
         elif self._follow(step, step.after, step.before, step.said):
-            words = self.tr("{0} is as it was before it was let end the loop.")
+            words = self.tr("What {0} says of can_complete is as it was before.")
             self.written.emit(words.format(step.path.name))
 
     def _follow(self, step: _Step, known: bytes, wanted: bytes, value: FieldValue) -> bool:
@@ -128,7 +128,11 @@ class AgentFixes(QObject):
             save_agent(step.path, text.decode("utf-8"), found)
         except (UserFileError, ChangedOnDiskError) as error:
             lines = problem_lines(error.problems) if isinstance(error, UserFileError) else ()
-            words = self.tr("{0} cannot be changed, and stays as it is.")
+            if step.path.exists():
+                words = self.tr("{0} cannot be changed, and stays as it is.")
+            else:
+                words = self.tr("{0} is not there any more, so there is nothing to be changed in it.")
+                lines = ()
             self._tell(words.format(name), step.path, lines, step=step)
             return False
         step.is_made = not step.is_made

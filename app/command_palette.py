@@ -51,9 +51,11 @@ _LONGEST = 60
 
 
 def rank(command: Command, words: Iterable[str]) -> int | None:
-    """How well a command fits (0: best); None: a word of the search is neither in its name nor its place."""
+    """How well a command fits (0: best); None: a word of the search is neither in its name nor begins one of
+    its place. A place that is a whole sentence, as a notice's is, says too much to be looked in."""
     worst = 0
     name, place = command.name.casefold(), command.place.casefold()
+    place = f" {place}" if len(place) <= _LONGEST else ""
     for word in words:
         if name.startswith(word):
             fit = 0
@@ -61,7 +63,7 @@ def rank(command: Command, words: Iterable[str]) -> int | None:
             fit = 1
         elif word in name:
             fit = 2
-        elif word in place:
+        elif f" {word}" in place:
             fit = 3
         else:
             return None

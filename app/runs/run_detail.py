@@ -216,12 +216,16 @@ class RunDetail(QWidget):
         self.show_run(None, 0.0)
         self._show_body(True)
         self.title.setText(self.tr("{0} selected").format(runs_words(len(entries))))
-        self.facts.setText(harmless(sum_words(entries)))
+        self.show_sum(entries)
         self.facts.show()
         for part in (self.message, self.form, self.more_button, self.about):
             part.hide()
         self.open_button.set_look(ButtonLook.OUTLINED)
         self.possible.show()
+
+    def show_sum(self, entries: Sequence[RunEntry]) -> None:
+        """What changes of several runs while one of them goes on."""
+        self.facts.setText(harmless(sum_words(entries)))
 
 
 def _text(parent: QWidget, *, bold: bool = False) -> QLabel:

@@ -286,9 +286,11 @@ class RunsPage(QWidget):
 
     def show_live(self, live: LiveRun | None) -> None:
         """How the run of this window stands now; None: there is none."""
-        before = self.current
+        before, all_before = self.current, self.selected
         self.runs.follow(live)
         now = self.current
+        if len(all_before) > 1 and self.selected != all_before:
+            self.detail.show_sum(self.selected)
         known = self.runs.known_run(live.folder) if live is not None else None
         if known is not None:
             self.list.make_room(known)

@@ -90,7 +90,7 @@ def test_a_file_that_is_gone_is_not_made_again_by_undo(desk: Desk) -> None:
     desk.file("amala").unlink()
     press(desk, QKeySequence.StandardKey.Undo)
     assert not desk.file("amala").exists()
-    assert "amala.md cannot be changed" in notice(desk)
+    assert "amala.md is not there any more" in notice(desk)
 
 
 def test_unsaved_changes_of_the_agent_are_not_made_a_conflict(desk: Desk) -> None:

@@ -99,6 +99,13 @@ def test_a_command_fits_by_its_name_before_its_menu(search: str, fit: int | None
     assert rank(command, search.split()) == fit
 
 
+def test_the_sentence_of_a_notice_is_no_name_of_its_buttons() -> None:
+    notice = "OpenLoop ended without saving audit.json. What was there at 12:04 can be brought back."
+    command = Command(QAction("Restore"), "Restore", notice, able=True)
+    assert rank(command, ["restore"]) == 0
+    assert rank(command, ["end", "the"]) is None
+
+
 def test_enter_does_what_is_selected_once_and_closes(
     palette: CommandPalette, window: QMainWindow, qtbot: QtBot
 ) -> None:

@@ -318,7 +318,7 @@ def test_the_run_of_this_window_is_shown_live(room: Room, shop: Workshop) -> Non
 
 
 def test_the_run_of_this_window_is_told_apart_and_followed(room: Room, shop: Workshop) -> None:
-    first, _ = two_runs(shop)
+    first, second = two_runs(shop)
     assert room.right.run_view is not None
     now = 1000.0
     room.run.clock = lambda: now
@@ -342,6 +342,13 @@ def test_the_run_of_this_window_is_told_apart_and_followed(room: Room, shop: Wor
     assert row.siblingAtColumn(Column.OUTCOME).data() == "paused, waits for you"
     assert "1:05, of it 1:00 waiting for you" in room.page.detail.facts.text()
     assert "It is paused and waits for you." in room.page.detail.message.text()
+    room.select(first, second)
+    before = room.page.detail.facts.text()
+    now = 1185.0
+    room.run.ticked.emit()
+    assert room.page.detail.facts.text() != before, "what they come to in all grows, too"
+    assert "3:0" in room.page.detail.facts.text()
+    room.select(first)
     QTest.mouseClick(room.page.detail.open_button, Qt.MouseButton.LeftButton)
     assert room.right.side is Side.RUN
 
