@@ -17,7 +17,7 @@ from app.question import Choice, ask
 from core.agent_folders import is_shipped
 from core.jsonc import parse_jsonc
 from core.problems import UserFileError
-from core.run_folders import example_workdir, start_folder
+from core.run_folders import example_workdir, log_dir_of, start_folder, workdir_of
 
 if TYPE_CHECKING:
     from app.document import WorkflowDocument
@@ -235,6 +235,7 @@ class FileActions(QObject):
         document = self._document
         document.end_merging()
         before, had_comments = document.path, _has_comments(document)
+        worked_in, runs = _work_and_runs(document)
         copy: Path | None = None
         brought: BroughtAgents | None = None
         try:
@@ -258,14 +259,21 @@ class FileActions(QObject):
         for name in (FILE, DISK, SAVED, *([WARNINGS] if had_comments else [])):
             self._notices.dismiss(name)
         self._recent.remember(path)
+        told = []
         if copy is not None:
             words = self.tr("{0} is saved without its comments. As it was, it is kept as {1}.")
-            self._notices.tell(SAVED, Notice(words.format(path.name, copy.name)))
+            told.append(words.format(path.name, copy.name))
         if brought is not None:
-            self._tell_brought(path, brought)
+            told.append(self._words_of_brought(path, brought))
+        works_in, _ = _work_and_runs(document)
+        if works_in != worked_in and runs.is_dir():
+            words = self.tr("From now on agents work in {0}. The runs so far, and their files, stay in {1}.")
+            told.append(words.format(works_in, worked_in))
+        if told:
+            self._notices.tell(SAVED, Notice(" ".join(told)))
         return True
 
-    def _tell_brought(self, path: Path, brought: BroughtAgents) -> None:
+    def _words_of_brought(self, path: Path, brought: BroughtAgents) -> str:
         """An example became the user's own, and so did its agents."""
         text = self.tr("{0} is yours now.").format(path.name)
         if brought.copied:
@@ -276,7 +284,7 @@ class FileActions(QObject):
             text += " " + self.tr("It uses these agents that you had already: {0}.").format(
                 ", ".join(brought.found)
             )
-        self._notices.tell(SAVED, Notice(text))
+        return text
 
     def _file_dialog(self, title: str) -> QFileDialog:
         path = self._document.path
@@ -372,6 +380,13 @@ class FileActions(QObject):
     def _modified_changed(self, modified: bool) -> None:
         if modified and self._notices.bar(DISK) is not None:
             self._changed_on_disk()
+
+
+def _work_and_runs(document: WorkflowDocument) -> tuple[Path, Path]:
+    """Where agents of the workflow work, and the folder of its runs."""
+    file = document.snapshot()
+    workdir = workdir_of(file, document.default_workdir)
+    return workdir, log_dir_of(file, workdir)
 
 
 def _offer_name_again(dialog: QFileDialog, name: str) -> None:

@@ -151,6 +151,26 @@ def test_what_cannot_be_saved_here_is_saved_elsewhere_from_the_notice(
 # --- examples -----------------------------------------------------------------------------------------
 
 
+def test_what_moves_with_its_file_leaves_its_runs_and_says_where(
+    window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Agents of a workflow that has no file yet work somewhere; saved, they work beside it."""
+    before, after = tmp_path / "before", tmp_path / "after"
+    for folder in (before, after):
+        folder.mkdir()
+    monkeypatch.chdir(before)
+    window.document.new()
+    window.files._write(after / "mine.json")
+    assert notice(window, SAVED) == "", "nothing ran yet"
+    window.document.new()
+    (before / ".openloop").mkdir()
+    window.files._write(after / "mine.json")
+    assert f"work in {after}." in notice(window, SAVED)
+    assert f"stay in {before}." in notice(window, SAVED)
+    window.files._write(after / "mine.json")
+    assert notice(window, SAVED) == "", "nothing moved"
+
+
 def test_an_example_works_in_a_folder_of_the_users_data(
     window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
 ) -> None:
