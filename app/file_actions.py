@@ -193,14 +193,17 @@ class FileActions(QObject):
         )
         self.question.destroyed.connect(self._forget_question)
 
-    def _save_as_then(self, then: Callable[[], object]) -> None:
+    def _save_as_then(self, then: Callable[[], object], near: Path | None = None) -> None:
+        """Ask where to save, and go on with `then`. `near`: what was chosen before."""
         dialog = self._file_dialog(self.tr("Save workflow"))
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setFileMode(QFileDialog.FileMode.AnyFile)
         dialog.setDefaultSuffix("json")
         # Qt's own question runs a loop of its own, which would hold up every coroutine of a run.
         dialog.setOption(QFileDialog.Option.DontConfirmOverwrite, not _DIALOG_ASKS)
-        name = _file_name(self._document)
+        name = near.name if near is not None else _file_name(self._document)
+        if near is not None:
+            dialog.setDirectory(str(near.parent))
         dialog.selectFile(name)
         _offer_name_again(dialog, name)
         dialog.fileSelected.connect(lambda chosen: self._save_to(Path(chosen), then))
@@ -225,7 +228,7 @@ class FileActions(QObject):
             self.tr("Saving replaces what it has."),
             (
                 Choice(self.tr("Replace it"), replace_it, QMessageBox.ButtonRole.DestructiveRole),
-                Choice(self.tr("Another name…"), lambda: self._save_as_then(then), is_default=True),
+                Choice(self.tr("Another name…"), lambda: self._save_as_then(then, path), is_default=True),
             ),
             self.tr("Cancel"),
         )

@@ -91,6 +91,8 @@ class RunCard(QWidget):
         grid.addWidget(self.icon, 0, 1, Qt.AlignmentFlag.AlignVCenter)
         grid.addWidget(self.title, 0, 2)
         grid.addWidget(self.facts, 1, 1, 1, 2)
+        # Beside a run with more words the other begins at the same height.
+        grid.setRowStretch(2, 1)
         grid.setColumnStretch(2, 1)
 
     def show_run(self, report: RunReport) -> None:

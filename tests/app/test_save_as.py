@@ -120,12 +120,15 @@ def test_another_file_is_replaced_only_after_a_question_that_holds_nothing_up(
 
 
 def test_another_name_can_be_given_instead(qtbot: QtBot, files: FileActions, tmp_path: Path) -> None:
-    (tmp_path / "theirs.json").write_text("{}", encoding="utf-8")
-    save_as(qtbot, files, (tmp_path / "theirs.json").as_posix())
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "theirs.json").write_text("{}", encoding="utf-8")
+    save_as(qtbot, files, (elsewhere / "theirs.json").as_posix())
     answer(qtbot, files, "Another name…")
     qtbot.waitUntil(lambda: files.dialog is not None)
     field = field_of(qtbot, files)
+    assert field.text() == "theirs.json", "what was typed is not to be typed again"
     field.selectAll()
-    QTest.keyClicks(field, (tmp_path / "mine.json").as_posix())
+    QTest.keyClicks(field, "mine.json")
     QTest.keyClick(field, Qt.Key.Key_Return)
-    assert document_of(files).path == tmp_path / "mine.json"
+    assert document_of(files).path == elsewhere / "mine.json"
